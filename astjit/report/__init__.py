@@ -1,0 +1,1 @@
+"""The facts of one compilation, gathered for people: kernels, fallbacks, edges left unfused."""

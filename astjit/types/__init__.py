@@ -1,0 +1,1 @@
+"""Element types, sizes and tensor types (floor 1)."""
