@@ -1,0 +1,134 @@
+"""Appends nodes to a block: looks up the row, checks operands and fields, infers the types."""
+
+from collections.abc import Mapping
+
+from astjit.errors import ShapeMismatch
+from astjit.ir.function import Block, Node, make_node
+from astjit.ir.value import Literal, Param, Result, Value
+from astjit.location import Location
+from astjit.ops.spec import Call, FieldValue, Op, Ref
+from astjit.ops.table import OPS
+from astjit.types.dtype import F32, DType
+from astjit.types.shape import Sizes
+from astjit.types.tensor import Type
+
+Input = Value | Ref | float | None
+
+
+class Builder:
+    """Builds one block. Satisfies the Emitter protocol of ops/spec.py.
+
+    Attributes:
+        block: where nodes are appended.
+        sizes: decides questions about sizes.
+        default: torch's default float dtype.
+        location: given to new nodes.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        sizes: Sizes | None = None,
+        default: DType = F32,
+        location: Location | None = None,
+    ) -> None:
+        self.block = block
+        self.sizes = sizes if sizes is not None else Sizes()
+        self.default = default
+        self.location = location
+
+    def param(self, name: str, kind: Type, path: str = "") -> Param:
+        """A new parameter of the block."""
+        made = Param(kind, name, path, self.location)
+        self.block.params.append(made)
+        return made
+
+    def emit(self, name: str, *operands: Input, **fields: FieldValue) -> Result:
+        """Append the op called `name`; its first result.
+
+        Raises:
+            KeyError: for an unknown op or field.
+            ShapeMismatch: if the operands do not fit.
+        """
+        return self.node(OPS[name], operands, fields).results[0]
+
+    def emit_all(self, name: str, *operands: Input, **fields: FieldValue) -> tuple[Result, ...]:
+        """Append the op called `name`; all its results."""
+        return self.node(OPS[name], operands, fields).results
+
+    def node(
+        self,
+        op: Op,
+        operands: tuple[Input, ...],
+        fields: Mapping[str, FieldValue],
+        regions: tuple[Block, ...] = (),
+    ) -> Node:
+        """Append a node of row `op`.
+
+        Raises:
+            KeyError: for an unknown or missing field.
+            ShapeMismatch: if the operands do not fit.
+        """
+        values = _values(op, operands)
+        filled = fill_fields(op, fields)
+        types = infer_types(op, values, filled, self.sizes, self.default, regions)
+        made = make_node(op, values, filled, types, self.location, regions)
+        self.block.nodes.append(made)
+        return made
+
+
+def _values(op: Op, operands: tuple[Input, ...]) -> tuple[Value | None, ...]:
+    values: list[Value | None] = []
+    for operand in operands:
+        match operand:
+            case Param() | Result() | Literal() | None:
+                values.append(operand)
+            case bool() | int() | float():
+                values.append(Literal(operand))
+            case _:
+                raise TypeError(f"{op.name}: not a value: {operand!r}")
+    variadic = bool(op.operands) and op.operands[-1].variadic
+    while len(values) < len(op.operands) and op.operands[len(values)].optional:
+        values.append(None)
+    least = len(op.operands) - variadic
+    if len(values) < least or (len(values) > least and not variadic):
+        raise TypeError(f"{op.name} takes {least} operands, not {len(values)}")
+    return tuple(values)
+
+
+def fill_fields(op: Op, given: Mapping[str, FieldValue]) -> dict[str, FieldValue]:
+    """The fields in the row's order with defaults filled in.
+
+    Raises:
+        KeyError: for a field the row does not have, or a required one that is missing.
+    """
+    for name in given:
+        op.field(name)
+    filled = {}
+    for declared in op.fields:
+        if declared.name not in given and declared.required:
+            raise KeyError(f"op {op.name} needs field {declared.name!r}")
+        filled[declared.name] = given.get(declared.name, declared.default)
+    return filled
+
+
+def infer_types(
+    op: Op,
+    operands: tuple[Value | None, ...],
+    fields: Mapping[str, FieldValue],
+    sizes: Sizes,
+    default: DType = F32,
+    regions: tuple[Block, ...] = (),
+) -> tuple[Type, ...]:
+    """Result types of a use of `op`.
+
+    Raises:
+        ShapeMismatch: if the operands do not fit.
+    """
+    types = tuple(None if v is None else v.type for v in operands)
+    shapes = tuple((tuple(p.type for p in r.params), tuple(v.type for v in r.results)) for r in regions)
+    try:
+        return op.rule.infer(Call(types, fields, sizes, default, shapes))
+    except (TypeError, ValueError, IndexError) as error:
+        shown = ", ".join("none" if t is None else str(t) for t in types)
+        raise ShapeMismatch(f"{op.name}({shown}): {error}") from error
