@@ -1,0 +1,78 @@
+// needs: core
+struct Sum {
+  static constexpr float init = 0.0f;
+  static constexpr bool rounds = true;
+  template <class T> HELPER T combine(T a, T b) { return a + b; }
+};
+struct Max {  // NaN wins, as in torch.amax
+  static constexpr float init = -__builtin_inff();
+  static constexpr bool rounds = false;
+  template <class T> HELPER T combine(T a, T b) {
+    const T larger = a > b ? a : b;  // b if either is NaN
+    return a != a ? a : larger;
+  }
+};
+struct Min {
+  static constexpr float init = __builtin_inff();
+  static constexpr bool rounds = false;
+  template <class T> HELPER T combine(T a, T b) {
+    const T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
+  }
+};
+
+template <int step, int... I> HELPER vf swapped(vf a, Lanes<I...>) {
+  return __builtin_shufflevector(a, a, (I ^ step)...);
+}
+template <class Op, int step = W / 2> HELPER float fold(vf a) {  // lane i with lane i + step
+  a = Op::combine(a, swapped<step>(a, AllLanes{}));
+  if constexpr (step > 1) return fold<Op, step / 2>(a);
+  return a[0];
+}
+template <class Op, int U, int step = U / 2> HELPER vf fold_parts(vf (&part)[U]) {
+  if constexpr (step == 0) return part[0];
+  else {
+    each<step>([&](auto u) INLINE { part[u] = Op::combine(part[u], part[u + step]); });
+    return fold_parts<Op, U, step / 2>(part);
+  }
+}
+
+// Pairwise sums of any length: level k holds the sum of 2^k runs of `run` vectors, or nothing.
+template <class Op> struct Cascade {
+  long runs = 0;
+  vf level[48];
+  INLINE void add(vf a) {
+    int k = 0;
+    for (; runs >> k & 1; ++k) a = Op::combine(level[k], a);
+    level[k] = a;
+    ++runs;
+  }
+  INLINE vf total(vf a) const {
+    for (int k = 0; runs >> k; ++k)
+      if (runs >> k & 1) a = Op::combine(level[k], a);
+    return a;
+  }
+};
+
+// Op over body(i, mask) for i in [begin, end): U accumulators, a fixed pairwise tree over them.
+template <class Op, int U = 4, class F> HELPER float reduce(long begin, long end, F body) {
+  constexpr long run = 64 * U * W;
+  vf part[U];
+  each<U>([&](auto u) INLINE { part[u] = fill(Op::init); });
+  const auto step = [&](long i, auto u, auto mask) INLINE {
+    part[u] = pick(mask, Op::combine(part[u], body(i, mask)), part[u]);
+  };
+  if constexpr (!Op::rounds) {
+    sweep<U>(begin, end, step);
+    return fold<Op>(fold_parts<Op>(part));
+  }
+  Cascade<Op> cascade;
+  for (;;) {
+    const long stop = end - begin < run ? end : begin + run;
+    sweep<U>(begin, stop, step);
+    if (stop == end) return fold<Op>(cascade.total(fold_parts<Op>(part)));
+    cascade.add(fold_parts<Op>(part));
+    each<U>([&](auto u) INLINE { part[u] = fill(Op::init); });
+    begin = stop;
+  }
+}
