@@ -6,7 +6,7 @@ and composites are documented at their rule.
 
 from astjit.ops.spec import Call, Rule
 from astjit.types.dtype import BOOL, I64, Category, DType, promote
-from astjit.types.shape import Dim, Undecided, broadcast
+from astjit.types.shape import Dim, Undecided, broadcast, multiple
 from astjit.types.tensor import ScalarType, TensorType, Type
 
 
@@ -94,12 +94,17 @@ def iterator_order(call: Call, operands: list[TensorType], dims: tuple[Dim, ...]
 
 
 def _more(call: Call, a: Dim, b: Dim) -> bool:
+    """Whether a > b; strides of one tensor are multiples of each other, which needs no guard."""
     if a == b:
+        return False
+    if multiple(a, b):
+        return True
+    if multiple(b, a):
         return False
     try:
         return call.sizes.holds("<", b, a)
     except Undecided:
-        return len(str(a)) > len(str(b))  # without hints: a product of more sizes
+        return len(str(a)) > len(str(b))
 
 
 def _aligned_strides(kind: TensorType, dims: tuple[Dim, ...]) -> list[Dim]:

@@ -240,6 +240,22 @@ def _atom(dim: Dim, name: Callable[[Sym], str]) -> str:
     return inner if isinstance(dim, int | Sym) or dim.op in ("min", "max") else f"({inner})"
 
 
+def multiple(a: Dim, b: Dim) -> bool:
+    """Whether the term a is plainly the term b times something."""
+    if isinstance(a, int) and isinstance(b, int):
+        return b != 0 and a % b == 0
+    left, right = _poly(a), _poly(b)
+    if len(left) != 1 or len(right) != 1:
+        return False
+    ((factors, scale),), ((wanted, divisor),) = left.items(), right.items()
+    rest = list(factors)
+    for factor in wanted:
+        if factor not in rest:
+            return False
+        rest.remove(factor)
+    return scale % divisor == 0
+
+
 def product(dims: Iterable[Dim]) -> Dim:
     """The number of elements of a shape."""
     return mul(*dims)

@@ -1,0 +1,74 @@
+"""What capture found out besides the SSA: what was read from outside, and how results return.
+
+A path is a Python expression over the function's own parameter names and the names in `constants`,
+such as `x`, `state['w']`, `fn_globals['scale']`. Tensors reached by path are parameters of the SSA
+function; their own guards (type, dtype, device, rank, ones, layout) follow from their types.
+"""
+
+from dataclasses import dataclass, field
+
+from astjit.location import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition under which the program is valid.
+
+    Attributes:
+        test: a Python expression over paths, true while the program is valid.
+        reason: as a person would say it, such as "scale is 2.0 (a global)".
+        location: the line that read it.
+    """
+
+    test: str
+    reason: str
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A result of the SSA function, by index."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Something returned as the caller gave it, or a constant: a Python expression over paths."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container built anew at each call.
+
+    Attributes:
+        kind: "tuple", "list", "dict", or the name in `constants` of a namedtuple class.
+        items: the parts.
+        keys: for a dict, the text of each key.
+    """
+
+    kind: str
+    items: tuple["Template", ...]
+    keys: tuple[str, ...] = ()
+
+
+Template = Leaf | Fetched | Container
+
+
+@dataclass(slots=True)
+class Reads:
+    """Filled by capture.
+
+    Attributes:
+        parameters: the function's parameter names in the order the host function takes them.
+        guards: in the order of the reads.
+        constants: names used by paths and guards, with the objects they stand for.
+        output: how the results are put together.
+    """
+
+    parameters: tuple[str, ...] = ()
+    guards: list[Guard] = field(default_factory=list)
+    constants: dict[str, object] = field(default_factory=dict)
+    output: Template = Fetched("None")

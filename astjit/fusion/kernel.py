@@ -1,0 +1,214 @@
+"""What one fused kernel is: no sizes, no target (decision D9).
+
+    kernel rms_norm row(rows | cols)
+      in  x: f32[rows, cols], w: f32[cols]     out y: f32[rows, cols]
+      %x_ = load %x ; %sq = mul %x_, %x_ ; %total = reduce %sq {sum} ; ... ; store %y, %out
+
+The body is an ordinary block of rank-0 values. Its parameters are the buffers and then the Python
+numbers that the kernel takes. Stages are not stored; `facts` derives for every value the axes it
+varies over and the stage at which it is known, and everything about passes follows from those.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from astjit.ir.function import Block, Node
+from astjit.ir.value import Literal as Number
+from astjit.ir.value import Param, Result, Value
+from astjit.location import Location
+from astjit.ops.table import OPS
+from astjit.types.dtype import DType
+from astjit.types.shape import Dim
+
+Role = Literal["in", "out", "inout"]
+_LOAD, _STORE, _REDUCE = OPS["load"], OPS["store"], OPS["reduce"]
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Memory a kernel reads or writes.
+
+    Attributes:
+        name: in the generated text, after the user's variable where there is one.
+        dtype: of its elements in memory.
+        axes: the kernel's axes it varies over, outermost first; () is one element. For a gathered
+            buffer the axis that is indexed by a value is called "*" and has a size of its own.
+        role: whether it is read, written or both.
+        strides: None: dense, the last axis innermost. Otherwise one entry an axis: an int, or the
+            name of a run-time parameter that holds an element stride.
+    """
+
+    name: str
+    dtype: DType
+    axes: tuple[str, ...]
+    role: Role = "in"
+    strides: tuple[int | str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One loop nest: parallel axes, reduced axes, buffers and a body in SSA.
+
+    Attributes:
+        name: in the generated text.
+        kind: a row of codegen/kinds.py, such as "pointwise" or "row".
+        parallel: axes computed independently, outermost first.
+        reduced: axes combined by `reduce` nodes, innermost.
+        buffers: in the order of the body's first parameters.
+        body: load, store, reduce, round and elementwise rows on rank-0 values.
+        lines: the user's source lines that it computes.
+    """
+
+    name: str
+    kind: str
+    parallel: tuple[str, ...]
+    reduced: tuple[str, ...]
+    buffers: tuple[Buffer, ...]
+    body: Block
+    lines: tuple[Location, ...] = ()
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """All axes, outermost first."""
+        return self.parallel + self.reduced
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """The axes a pass runs over: the reduced ones, or the innermost when nothing is reduced."""
+        return self.reduced or self.parallel[-1:]
+
+    @property
+    def numbers(self) -> tuple[Param, ...]:
+        """The body's parameters that are Python numbers."""
+        return tuple(self.body.params[len(self.buffers) :])
+
+    def buffer(self, param: Value | None) -> Buffer:
+        """The buffer that a load or store names.
+
+        Raises:
+            ValueError: if the value is not one of the body's buffer parameters.
+        """
+        return self.buffers[self.body.params.index(param)]  # type: ignore[arg-type]
+
+    @property
+    def stride_names(self) -> tuple[str, ...]:
+        """Names of the run-time stride parameters, in order."""
+        names = (s for b in self.buffers for s in b.strides or () if isinstance(s, str))
+        return tuple(dict.fromkeys(names))
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is derived for a body value.
+
+    Attributes:
+        axes: the kernel's axes it varies over.
+        stage: how many reductions lie before it on the longest way.
+    """
+
+    axes: frozenset[str]
+    stage: int
+
+
+def facts(kernel: Kernel) -> dict[Value, Fact]:
+    """The axes and the stage of every value of the body."""
+    known: dict[Value, Fact] = {p: Fact(frozenset(), 0) for p in kernel.body.params}
+    for node in kernel.body.nodes:
+        operands = [known[v] for v in node.values if not isinstance(v, Number)]
+        axes = frozenset[str]().union(*(f.axes for f in operands))
+        stage = max((f.stage for f in operands), default=0)
+        if is_load(node):
+            axes |= {a for a in access_axes(node) if a != "*"}
+        if is_reduce(node):
+            axes, stage = axes - set(kernel.reduced), stage + 1
+        for result in node.results:
+            known[result] = Fact(axes, stage)
+    return known
+
+
+def access_axes(node: Node) -> tuple[str, ...]:
+    """The axes at which a load or store reaches its buffer, "*" for an index that is a value."""
+    at = node.fields["at"]
+    assert isinstance(at, str)
+    return tuple(at.split(",")) if at else ()
+
+
+def is_load(node: Node) -> bool:
+    """True for a load from a buffer."""
+    return node.op is _LOAD
+
+
+def is_store(node: Node) -> bool:
+    """True for a store to a buffer."""
+    return node.op is _STORE
+
+
+def is_reduce(node: Node) -> bool:
+    """True for a combine over the reduced axes."""
+    return node.op is _REDUCE
+
+
+def slice_back(wanted: Iterable[Value], stop: Iterable[Value] = ()) -> set[Value]:
+    """Every value that the wanted ones are computed from, themselves included, not beyond `stop`."""
+    found: set[Value] = set()
+    stopped = set(stop)
+    todo = list(wanted)
+    while todo:
+        value = todo.pop()
+        if value in found or isinstance(value, Number):
+            continue
+        found.add(value)
+        if isinstance(value, Result) and value not in stopped and isinstance(value.node, Node):
+            todo += value.node.values
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A kernel and what it is run on: the part of a Program that fusion made.
+
+    Attributes:
+        kernel: what is computed.
+        extents: the size of each of the kernel's axes, in sizes of the function.
+        inputs: the function's value read through each "in" buffer, in buffer order.
+        offsets: element offset of each "in" buffer into the memory of its value's base.
+        outputs: the function's value written through each "out" buffer, in buffer order.
+        numbers: the Python number given for each of the kernel's number parameters.
+        strides: the value of each run-time stride parameter.
+    """
+
+    kernel: Kernel
+    extents: dict[str, Dim]
+    inputs: tuple[Value, ...]
+    offsets: tuple[Dim, ...]
+    outputs: tuple[Value, ...]
+    numbers: tuple[Value, ...]
+    strides: dict[str, Dim]
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """An op given to PyTorch's own kernels, or a view or a host number."""
+
+    node: Node
+
+
+Part = Group | LibraryCall
+
+
+@dataclass(frozen=True, slots=True)
+class Unfused:
+    """Why a producer and a consumer do not share a kernel."""
+
+    producer: Node
+    consumer: Node
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A function cut into what a Program runs, in order, with the reasons of the cuts."""
+
+    parts: tuple[Part, ...]
+    unfused: tuple[Unfused, ...]
