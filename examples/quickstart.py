@@ -26,11 +26,7 @@ eager = rms_norm.__wrapped__
 
 def show(title: str, text: str) -> None:
     """Print one part of the tour under its title."""
-    print(
-        f"\n\033[1m{title}\033[0m\n{text.rstrip()}"
-        if sys.stdout.isatty()
-        else f"\n== {title}\n{text.rstrip()}"
-    )
+    print(f"\n== {title}\n{text.rstrip()}")
 
 
 def inputs(rows: int, cols: int, device: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

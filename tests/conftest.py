@@ -17,7 +17,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--update-golden",
         action="store_true",
-        help="write the texts under tests/golden instead of comparing; read the diff before you commit",
+        help="write the texts of tests/golden instead of comparing them; then read the diff",
     )
 
 

@@ -1,4 +1,4 @@
-"""The middle of the compiler is plain Python: it imports in a moment, without the heavy packages."""
+"""The middle of the compiler is plain Python: it imports fast, without the heavy packages."""
 
 import importlib.util
 import subprocess

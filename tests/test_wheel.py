@@ -54,9 +54,8 @@ def fresh_python(wheel, tmp_path_factory):
     venv.create(home, with_pip=True)
     python = home / "bin" / "python"
     run(python, "-I", "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=home)
-    site = run(
-        python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home
-    )
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = run(python, "-I", "-c", where, cwd=home)
     # A .pth adds the folder after the environment's own, and does not read the .pth files in it,
     # so the editable install of this checkout stays out.
     Path(site.strip(), "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
