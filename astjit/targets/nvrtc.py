@@ -25,6 +25,11 @@ _SOURCE = "kernel.cu"  # how NVRTC's messages call the text
 _REPORT = "--ptxas-options=-v"  # prints registers and spills, leaves the machine code as it is
 _ARCH = re.compile(r"(?:sm_)?(\d+)([af]?)")
 _ERROR_LINE = re.compile(rf"^{re.escape(_SOURCE)}\((\d+)\): (?:catastrophic )?error", re.MULTILINE)
+_ENTRY = re.compile(r"Compiling entry function '(\S+)' for")
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"Used (\d+) registers")
+_STACK = re.compile(r"(\d+) bytes cumulative stack size")
+_SHARED = re.compile(r"(\d+) bytes smem")
 _CONTEXT = 3  # lines shown above and below the line of an error
 _MOST_EXCERPTS = 3
 
@@ -123,9 +128,8 @@ def compile_cuda(
     try:
         (result,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
         size = _checked(nvrtc.nvrtcGetProgramLogSize(program), "nvrtcGetProgramLogSize")
-        log = (
-            _filled(nvrtc.nvrtcGetProgramLog, program, size).rstrip(b"\0").decode(errors="replace")
-        )
+        raw = _filled(nvrtc.nvrtcGetProgramLog, program, size)
+        log = raw.rstrip(b"\0").decode(errors="replace")
         if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             command = " ".join(("nvrtc", *used))
             raise KernelBuildError(command, "", f"{_excerpts(text, log)}{log or result.name}")
@@ -136,29 +140,26 @@ def compile_cuda(
     return Compiled(cubin, log, parse_resources(log))
 
 
-_ENTRY = re.compile(r"Compiling entry function '(\S+)' for")
-_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_USED = re.compile(r"Used (\d+) registers")
-_SHARED = re.compile(r"(\d+) bytes smem")
-
-
 def parse_resources(log: str) -> dict[str, Resources]:
-    """What `ptxas -v` printed, by kernel; the frames of functions that it calls are added."""
+    """What `ptxas -v` printed, by kernel. The stack includes that of the functions it calls."""
     found: dict[str, Resources] = {}
     name = ""
-    stack = stores = loads = 0
+    frame = (0, 0, 0)
     for line in log.splitlines():
         if entry := _ENTRY.search(line):
             name = entry[1]
-            stack = stores = loads = 0
-        elif frame := _FRAME.search(line):
-            stack += int(frame[1])
-            stores += int(frame[2])
-            loads += int(frame[3])
+        elif sizes := _FRAME.search(line):
+            frame = (int(sizes[1]), int(sizes[2]), int(sizes[3]))
         elif name and (used := _USED.search(line)):
-            shared = _SHARED.search(line)
-            registers, static = int(used[1]), int(shared[1]) if shared else 0
-            found[name] = Resources(registers, stack, stores, loads, static)
+            cumulative, shared = _STACK.search(line), _SHARED.search(line)
+            found[name] = Resources(
+                registers=int(used[1]),
+                stack=int(cumulative[1]) if cumulative else frame[0],
+                spill_stores=frame[1],
+                spill_loads=frame[2],
+                shared=int(shared[1]) if shared else 0,
+            )
+            name = ""
     return found
 
 
