@@ -1,0 +1,4 @@
+// In memory only: arithmetic is done in float.
+struct float16 {
+  unsigned short bits;
+};

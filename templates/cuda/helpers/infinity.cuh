@@ -1,0 +1,1 @@
+#define INFINITY __int_as_float(0x7f800000)

@@ -1,0 +1,6 @@
+struct Prod {
+  template <class T>
+  static __device__ __forceinline__ T combine(T a, T b) {
+    return a * b;
+  }
+};
