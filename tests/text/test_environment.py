@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 from jinja2 import TemplateNotFound, UndefinedError
 
@@ -15,10 +17,11 @@ def home(tmp_path):
 
 
 def test_root_is_the_first_home_with_templates(home, tmp_path):
-    empty = tmp_path / "empty"
+    empty, other = tmp_path / "empty", tmp_path / "other"
     empty.mkdir()
-    assert text.template_root([empty, home]) == home
-    assert text.template_root([home, empty]) == home
+    shutil.copytree(home, other)
+    assert text.template_root([empty, home, other]) == home
+    assert text.template_root([other, empty, home]) == other
 
 
 def test_root_names_the_places_it_looked_in(tmp_path):
