@@ -366,7 +366,7 @@ def unfinished(root: Path) -> list[str]:
         f"{path.relative_to(root).as_posix()}:{number}: work to do without an issue"
         for folder in (PACKAGE, "templates", "tests", "examples", "benchmarks")
         for path in sorted((root / folder).rglob("*"))
-        if path.suffix in (".py", ".j2", ".h", ".cpp", ".cu")
+        if path.suffix in (".py", ".j2", ".h", ".cuh", ".cpp", ".cu")
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if mark.search(line)
     ]

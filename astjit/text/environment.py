@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _HOMES = (_PACKAGE / "templates", _PACKAGE.parent / "templates")  # in a wheel, in a checkout
-_LANDMARK = "common/*.j2"  # tells our folder from any other of the same name
+_LANDMARKS = ("cpu", "cuda")  # tell our folder from any other of the same name
 
 
 def template_root(homes: Iterable[Path] = _HOMES) -> Path:
@@ -25,10 +25,12 @@ def template_root(homes: Iterable[Path] = _HOMES) -> Path:
     """
     tried = tuple(homes)
     for home in tried:
-        if any(home.glob(_LANDMARK)):
+        if all((home / name).is_dir() for name in _LANDMARKS):
             return home
     places = ", ".join(str(home) for home in tried)
-    raise FileNotFoundError(f"no astjit templates: looked for {_LANDMARK} in {places}")
+    raise FileNotFoundError(
+        f"no astjit templates: looked for {' and '.join(_LANDMARKS)} in {places}"
+    )
 
 
 def make_environment(root: Path) -> Environment:
@@ -66,9 +68,14 @@ def render(name: str, **values: object) -> str:
 
 
 def digest(root: Path) -> str:
-    """SHA-256, in hex, over the path and the bytes of every `.j2` file under `root`."""
+    """SHA-256, in hex, over the path and the bytes of every file under `root` but hidden ones.
+
+    Helpers in plain C++ and CUDA lie among the templates and end up in the same texts.
+    """
     state = hashlib.sha256()
-    for path in sorted(root.rglob("*.j2")):
+    for path in sorted(root.rglob("[!.]*")):
+        if path.is_dir():
+            continue
         for part in (path.relative_to(root).as_posix().encode(), path.read_bytes()):
             length = len(part).to_bytes(8, "little")  # no two different lists of files read alike
             state.update(length + part)

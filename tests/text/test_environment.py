@@ -8,9 +8,10 @@ from astjit.text import environment as text
 
 @pytest.fixture
 def home(tmp_path):
-    """A small template folder, recognised by what is in its common/."""
+    """A small template folder, recognised by its folders of targets."""
     folder = tmp_path / "templates"
-    (folder / "common").mkdir(parents=True)
+    for name in ("common", "cpu", "cuda"):
+        (folder / name).mkdir(parents=True)
     macro = "{% macro twice(x) %}{{ x }}{{ x }}{% endmacro %}\n"
     (folder / "common" / "macros.j2").write_text(macro)
     return folder
@@ -25,7 +26,7 @@ def test_root_is_the_first_home_with_templates(home, tmp_path):
 
 
 def test_root_names_the_places_it_looked_in(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"common/\*\.j2 in .*nowhere, .*neither"):
+    with pytest.raises(FileNotFoundError, match=r"cpu and cuda in .*nowhere, .*neither"):
         text.template_root([tmp_path / "nowhere", tmp_path / "neither"])
 
 
@@ -92,8 +93,10 @@ def test_digest_follows_content_name_and_set_of_templates(home):
     seen.append(text.digest(home))
     (home / "a.j2").rename(home / "b.j2")
     seen.append(text.digest(home))
-    assert len(set(seen)) == 4
-    (home / "notes.txt").write_text("not a template")
+    (home / "cpu" / "exp.h").write_text("float exp(float x);")
+    seen.append(text.digest(home))
+    assert len(set(seen)) == 5
+    (home / ".b.j2.swp").write_text("what an editor leaves")
     assert text.digest(home) == seen[-1]
 
 
