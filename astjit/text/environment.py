@@ -27,10 +27,8 @@ def template_root(homes: Iterable[Path] = _HOMES) -> Path:
     for home in tried:
         if all((home / name).is_dir() for name in _LANDMARKS):
             return home
-    places = ", ".join(str(home) for home in tried)
-    raise FileNotFoundError(
-        f"no astjit templates: looked for {' and '.join(_LANDMARKS)} in {places}"
-    )
+    wanted, places = " and ".join(_LANDMARKS), ", ".join(map(str, tried))
+    raise FileNotFoundError(f"no astjit templates: looked for {wanted} in {places}")
 
 
 def make_environment(root: Path) -> Environment:
