@@ -20,3 +20,13 @@ HELPER vf exp(vf x) {
   return p * power_of_two(k >> 1) * power_of_two(k - (k >> 1));  // two steps reach denormals, inf
 }
 HELPER float exp(float x) { return exp(fill(x))[0]; }
+
+HELPER vf exp2(vf x) {
+  const vf c = at_least(-150.0f, at_most(129.0f, x));
+  vi k;
+  const vf r = c - nearest(c, 1.0f, k);
+  const vf q = poly(r, 1.53278030e-4f, 0.00133909972f, 0.00961850304f, 0.0555035956f, 0.240226477f,
+                    0.693147182f);
+  return fma(r, q, fill(1.0f)) * power_of_two(k >> 1) * power_of_two(k - (k >> 1));
+}
+HELPER float exp2(float x) { return exp2(fill(x))[0]; }
