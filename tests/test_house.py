@@ -176,7 +176,8 @@ def plant(tmp_path):
 
 @pytest.mark.parametrize("check", house.CHECKS, ids=lambda check: check.__name__)
 def test_this_checkout(check):
-    assert check(ROOT) == []
+    found = check(ROOT)
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("check", house.CHECKS, ids=lambda check: check.__name__)
