@@ -44,10 +44,6 @@ __device__ __forceinline__ float max_nan(float a, float b) {
 
 struct Max {
   static __device__ __forceinline__ float combine(float a, float b) { return max_nan(a, b); }
-  template <class T>
-  static __device__ __forceinline__ T combine(T a, T b) {
-    return a > b || a != a ? a : b;
-  }
 };
 
 // V lanes to an address aligned to the vector.
@@ -70,6 +66,13 @@ softmax(const float* __restrict__ x, float* __restrict__ out, int cols) {
   const long long row_start = static_cast<long long>(blockIdx.x) * cols;
   Vec<float, 4> x_v[4];
   Vec<float, 4> exp_v[4];
+  #pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const int col = (j * 256 + threadIdx.x) * 4;
+    if (col < cols) {
+      x_v[j] = load<4>(x + row_start + col);
+    }
+  }
 
   // return torch.softmax(x, dim=-1)   (functions.py:20)
   float amax = -INFINITY;
@@ -77,7 +80,6 @@ softmax(const float* __restrict__ x, float* __restrict__ out, int cols) {
   for (int j = 0; j < 4; ++j) {
     const int col = (j * 256 + threadIdx.x) * 4;
     if (col < cols) {
-      x_v[j] = load<4>(x + row_start + col);
       #pragma unroll
       for (int v = 0; v < 4; ++v) {
         amax = max_nan(amax, x_v[j][v]);

@@ -44,10 +44,6 @@ __device__ __forceinline__ float max_nan(float a, float b) {
 
 struct Max {
   static __device__ __forceinline__ float combine(float a, float b) { return max_nan(a, b); }
-  template <class T>
-  static __device__ __forceinline__ T combine(T a, T b) {
-    return a > b || a != a ? a : b;
-  }
 };
 
 // V lanes to an address aligned to the vector.

@@ -1,8 +1,4 @@
 // needs: min_nan
 struct Min {
   static __device__ __forceinline__ float combine(float a, float b) { return min_nan(a, b); }
-  template <class T>
-  static __device__ __forceinline__ T combine(T a, T b) {
-    return a < b || a != a ? a : b;
-  }
 };

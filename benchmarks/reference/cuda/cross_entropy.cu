@@ -1,0 +1,100 @@
+// nvrtc --gpu-architecture=sm_90 --std=c++17 --fmad=false
+
+// Every lane gets the result of its group of LANES, a power of two.
+template <class Op, int LANES = 32, class T>
+__device__ __forceinline__ T warp_reduce(T value) {
+  #pragma unroll
+  for (int step = LANES / 2; step > 0; step /= 2) {
+    value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, step));
+  }
+  return value;
+}
+
+// Every thread of the NT gets the result. One barrier: each reduction has a slot of its own.
+template <class Op, int NT, class T>
+__device__ __forceinline__ T block_reduce(T value, T* slot) {
+  value = warp_reduce<Op>(value);
+  if (threadIdx.x % 32 == 0) slot[threadIdx.x / 32] = value;
+  __syncthreads();
+  return warp_reduce<Op, NT / 32>(slot[threadIdx.x % (NT / 32)]);
+}
+
+// An index out of range marks the call as failed: nothing it wrote is used.
+__device__ __forceinline__ int checked_index(long long at, int size, int* status) {
+  if (at >= 0 && at < size) return static_cast<int>(at);
+  atomicOr(status, 1);
+  return 0;
+}
+
+#define INFINITY __int_as_float(0x7f800000)
+
+// V lanes of T that move as one access of at most 16 bytes.
+template <class T, int V>
+struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec {
+  T lane[V];
+  __device__ __forceinline__ T& operator[](int v) { return lane[v]; }
+  __device__ __forceinline__ const T& operator[](int v) const { return lane[v]; }
+};
+
+// V lanes from an address aligned to the vector.
+template <int V, class T>
+__device__ __forceinline__ Vec<T, V> load(const T* at) {
+  return *reinterpret_cast<const Vec<T, V>*>(at);
+}
+
+// The larger, or NaN when either is NaN, as in torch.maximum.
+__device__ __forceinline__ float max_nan(float a, float b) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
+}
+
+struct Max {
+  static __device__ __forceinline__ float combine(float a, float b) { return max_nan(a, b); }
+};
+
+struct Sum {
+  template <class T>
+  static __device__ __forceinline__ T combine(T a, T b) {
+    return a + b;
+  }
+};
+
+// One block per row of any length.
+extern "C" __global__ void __launch_bounds__(512)
+cross_entropy(const float* __restrict__ x, const long long* __restrict__ target,
+              float* __restrict__ out, int* __restrict__ status, int cols) {
+  __shared__ float slots[2][16];
+  const int row = blockIdx.x;
+  const long long row_start = static_cast<long long>(row) * cols;
+
+  // return F.cross_entropy(x, target, reduction="none")   (functions.py:24)
+  float amax = -INFINITY;
+  #pragma unroll 4
+  for (int col = threadIdx.x * 4; col < cols; col += 2048) {
+    const Vec<float, 4> x_v = load<4>(x + row_start + col);
+    #pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      amax = max_nan(amax, x_v[v]);
+    }
+  }
+  amax = block_reduce<Max, 512>(amax, slots[0]);
+
+  float sum = 0.0f;
+  #pragma unroll 4
+  for (int col = threadIdx.x * 4; col < cols; col += 2048) {
+    const Vec<float, 4> x_v = load<4>(x + row_start + col);
+    #pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      sum += expf(x_v[v] - amax);
+    }
+  }
+  sum = block_reduce<Sum, 512>(sum, slots[1]);
+
+  if (threadIdx.x == 0) {
+    const long long target_i = target[row];
+    const bool ignored = target_i == -100;
+    const int index = checked_index(ignored ? 0 : target_i, cols, status);
+    out[row] = ignored ? 0.0f : logf(sum) - (x[row_start + index] - amax);
+  }
+}
