@@ -1,0 +1,45 @@
+"""Grid and block of a CUDA launch: a pure function of kernel, schedule and sizes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from astjit.fusion.kernel import Kernel
+from astjit.fusion.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a launch needs besides its arguments.
+
+    Attributes:
+        grid: blocks in x and y.
+        block: threads in x and y.
+        shared: bytes of dynamic shared memory.
+    """
+
+    grid: tuple[int, int]
+    block: tuple[int, int]
+    shared: int = 0
+
+
+def launch(kernel: Kernel, schedule: Schedule, sizes: Mapping[str, int]) -> Launch | None:
+    """How to launch `kernel`, or None when there is nothing to do (an axis of size 0).
+
+    A row kernel uses one block per row. A pointwise kernel's block covers `threads` vectors along
+    the innermost axis and `rows` rows; each thread does `per_thread` rows.
+    """
+    outer, inner = kernel.parallel, ""
+    if kernel.kind == "pointwise":
+        outer, inner = kernel.parallel[:-1], kernel.parallel[-1] if kernel.parallel else ""
+    rows = 1
+    for axis in outer:
+        rows *= sizes[axis]
+    if kernel.kind == "row":
+        return Launch((rows, 1), (schedule.threads, 1)) if rows else None
+    tiles = -(-sizes.get(inner, 1) // (schedule.threads * schedule.vector))
+    if not rows or not tiles:
+        return None
+    if not outer:
+        return Launch((tiles, 1), (schedule.threads, 1))
+    blocks = -(-rows // (schedule.rows * schedule.per_thread))
+    return Launch((blocks, tiles), (schedule.threads, schedule.rows))

@@ -1,0 +1,197 @@
+"""How a kernel is run for given sizes and pointers: a pure function, its result the variant key.
+
+A Program never depends on alignment, row length or index width; a Schedule does (decision D9). Which
+elements a thread owns follows from sizes and dtype only (always 16 bytes a vector), alignment only
+narrows the accesses, so results do not depend on it (D22).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from astjit.fusion.kernel import Kernel, is_store
+from astjit.fusion.stages import later_uses, recompute_cost
+from astjit.ir.function import Node
+from astjit.ir.value import Result
+
+Place = str  # "registers", "scratch", or the name of an output buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One variant of a kernel.
+
+    Attributes:
+        target: "cpu" or "cuda".
+        variant: "plain", "resident" (a row lives in registers) or "looped".
+        vector: elements of one access; on the CPU 1 means that lanes are left to the compiler.
+        threads: of a block along a row (cuda).
+        rows: of a block across rows (cuda, pointwise).
+        per_thread: vectors a thread handles: of a row (cuda row), or rows of one (cuda pointwise).
+        aligned: accesses are one vector wide; else the same lanes one by one.
+        wide: element offsets need 64 bits inside a row.
+        keep: (position of the node in the body, place) of every kept value.
+    """
+
+    target: Literal["cpu", "cuda"]
+    variant: str = "plain"
+    vector: int = 1
+    threads: int = 1
+    rows: int = 1
+    per_thread: int = 1
+    aligned: bool = True
+    wide: bool = False
+    keep: tuple[tuple[int, Place], ...] = ()
+
+    def kept(self, kernel: Kernel) -> dict[Result, Place]:
+        """The kept values of `kernel` with their places."""
+        return {kernel.body.nodes[at].results[0]: place for at, place in self.keep}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a CUDA device allows.
+
+    Attributes:
+        multiprocessors: their number, for grids.
+    """
+
+    multiprocessors: int = 132
+
+
+def schedule(
+    kernel: Kernel, target: str, sizes: Mapping[str, int], alignment: int, limits: Limits | None = None
+) -> Schedule:
+    """The variant of `kernel` for these sizes.
+
+    Args:
+        kernel: what is run.
+        target: "cpu" or "cuda".
+        sizes: of every axis.
+        alignment: in bytes, of every buffer's pointer and row stride (a power of two).
+        limits: of the device.
+    """
+    if target == "cpu":
+        return cpu_schedule(kernel)
+    del limits  # no variant depends on the device yet
+    if kernel.kind == "row":
+        return _cuda_row(kernel, sizes, alignment)
+    return _cuda_pointwise(kernel, sizes, alignment)
+
+
+def itemsizes(kernel: Kernel) -> list[int]:
+    """Element sizes of the buffers that vary along a row: the streamed ones."""
+    inner = kernel.swept[-1:]
+    return [b.dtype.itemsize for b in kernel.buffers if set(b.axes) & set(inner)] or [4]
+
+
+def lanes(kernel: Kernel) -> int:
+    """Elements of one vector: 16 bytes of the narrowest streamed dtype, at most 8."""
+    return min(8, 16 // min(itemsizes(kernel)))
+
+
+def unit_stride(kernel: Kernel) -> bool:
+    """Whether every buffer that varies along a row does so with stride 1."""
+    inner = kernel.swept[-1] if kernel.swept else ""
+    return all(
+        b.strides is None or b.strides[b.axes.index(inner)] == 1
+        for b in kernel.buffers
+        if inner in b.axes
+    )
+
+
+def _is_aligned(kernel: Kernel, sizes: Mapping[str, int], alignment: int, vector: int) -> bool:
+    """Whether all rows start at, and have the length of, whole vectors."""
+    inner = kernel.swept[-1] if kernel.swept else ""
+    size = sizes.get(inner, 1)
+    return alignment >= 16 and size % vector == 0 and unit_stride(kernel)
+
+
+def _cuda_row(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:
+    vector, length = lanes(kernel), sizes[kernel.reduced[-1]]
+    aligned = _is_aligned(kernel, sizes, alignment, vector)
+    wide = length >= 2**31 - 2**14
+    later = later_uses(kernel)
+    for threads, per_thread in ((128, 1), (256, 1), (256, 2), (256, 4)):
+        if length <= threads * per_thread * vector and len(later) * per_thread * vector <= 64:
+            places = {v: "registers" for v in later}
+            return Schedule(
+                "cuda", "resident", vector, threads, 1, per_thread, aligned, wide, _positions(kernel, places)
+            )
+    places = {v: b for v in later if (b := _stored_in(kernel, v)) is not None}
+    return Schedule("cuda", "looped", vector, 512, 1, 2, aligned, wide, _positions(kernel, places))
+
+
+def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:
+    vector = lanes(kernel)
+    length = sizes.get(kernel.swept[-1], 1) if kernel.swept else 1
+    aligned = _is_aligned(kernel, sizes, alignment, vector)
+    threads = 256
+    if len(kernel.parallel) < 2:
+        return Schedule("cuda", "plain", vector, threads, 1, 1, aligned, length >= 2**31 - 2**14)
+    while threads > 32 and threads * vector // 2 >= length:
+        threads //= 2
+    return Schedule("cuda", "plain", vector, threads, 256 // threads, 2, aligned, length >= 2**31 - 2**14)
+
+
+def cpu_schedule(kernel: Kernel) -> Schedule:
+    """The only CPU variant: alignment and row length are decided inside the text."""
+    vector = 0 if is_float_kernel(kernel) and unit_stride(kernel) else 1  # 0: as wide as the machine
+    places: dict[Result, Place] = {}
+    for value in later_uses(kernel):
+        stored = _stored_in(kernel, value)
+        if stored is not None:
+            places[value] = stored
+        elif recompute_cost(kernel, value) > 4.0 and vector != 1:
+            places[value] = _free_output(kernel, value) or "scratch"
+    return Schedule("cpu", "plain", vector, per_thread=4, keep=_positions(kernel, places))
+
+
+def is_float_kernel(kernel: Kernel) -> bool:
+    """Whether every element value is a 32-bit float or the outcome of a comparison of such."""
+    floats = ("f32", "bf16", "f16")
+    if any(b.dtype.name not in floats for b in kernel.buffers if set(b.axes) & set(kernel.swept)):
+        return False
+    types = [r.type for n in kernel.body.nodes for r in n.results]
+    return all(str(t).split("[")[0] in ("f32", "bool", "float", "int") for t in types)
+
+
+def _stored_in(kernel: Kernel, value: Result) -> str | None:
+    """An output that gets exactly this value anyway, in a dtype that holds it."""
+    for node in kernel.body.nodes:
+        if is_store(node) and node.values[1] is value:
+            buffer = kernel.buffer(node.operands[0])
+            if _holds(value, buffer.dtype.name) and buffer.role == "out":
+                return buffer.name
+    return None
+
+
+def _free_output(kernel: Kernel, value: Result) -> str | None:
+    """An output of f32 elements, written at the last stage, that can hold the value until then."""
+    for node in kernel.body.nodes:
+        buffer = kernel.buffer(node.operands[0]) if is_store(node) else None
+        if (
+            buffer is not None
+            and buffer.role == "out"
+            and buffer.dtype.name == "f32"
+            and buffer.axes == kernel.axes
+            and _needed_by(node.values[1], value)
+        ):
+            return buffer.name
+    return None
+
+
+def _needed_by(stored: object, value: Result) -> bool:
+    return isinstance(stored, Result) and isinstance(stored.node, Node) and value in stored.node.values
+
+
+def _holds(value: Result, dtype: str) -> bool:
+    if dtype == "f32":
+        return True
+    node = value.node
+    return isinstance(node, Node) and str(node.fields.get("dtype", "")) == dtype
+
+
+def _positions(kernel: Kernel, places: Mapping[Result, Place]) -> tuple[tuple[int, Place], ...]:
+    index = {r: at for at, node in enumerate(kernel.body.nodes) for r in node.results}
+    return tuple(sorted((index[value], place) for value, place in places.items()))
