@@ -6,6 +6,7 @@
     |   +-- UnsupportedOp       an operation that cannot be captured (raised with fullgraph=True)
     |   +-- ShapeMismatch       sizes that do not fit (IR builder, element language, command line)
     |   +-- UsageError          a wrong argument to astjit itself
+    |   +-- ParseError          SSA text that cannot be read
     +-- InternalError           a bug in astjit
         +-- InvalidIR           the verifier found a broken invariant; names the pass
         +-- KernelBuildError    a generated text did not compile; names the command and the text
@@ -70,6 +71,13 @@ class ShapeMismatch(UserError):
 
 class UsageError(UserError):
     """A wrong argument to astjit's own interface, such as an unknown target or architecture."""
+
+
+class ParseError(UserError):
+    """SSA text that cannot be read; the caret is under the place.
+
+    Example: `%1 = add %0 : f32[4]` lacks an operand. Fix: write the text as the printer does.
+    """
 
 
 class InternalError(AstjitError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from astjit.ir.value import NodeLike, Param, Result, Value
 from astjit.location import Location
 from astjit.ops.spec import FieldKind, FieldValue, Op
+from astjit.types.dtype import F32, DType
 from astjit.types.shape import Dim, Predicate, substitute
 from astjit.types.tensor import TensorType, Type
 
@@ -91,11 +92,13 @@ class Function:
         name: the user's name for it.
         body: parameters, nodes and returned values.
         assumed: facts about sizes that hold whenever it runs; each becomes a guard.
+        default: torch's default float dtype when it was captured.
     """
 
     name: str
     body: Block = field(default_factory=Block)
     assumed: list[Predicate] = field(default_factory=list)
+    default: DType = F32
 
     @property
     def params(self) -> list[Param]:
@@ -111,6 +114,11 @@ class Function:
         """Replace size symbols by name in every type, field and assumption."""
         if not sizes:
             return
+        replaced = (
+            Predicate(fact.op, substitute(fact.left, sizes), substitute(fact.right, sizes))
+            for fact in self.assumed
+        )
+        self.assumed = [fact for fact in dict.fromkeys(replaced) if not fact.plain]
         for block in _blocks(self.body):
             for param in block.params:
                 param.type = substitute_type(param.type, sizes)
@@ -144,4 +152,6 @@ def _substitute_field(kind: FieldKind, value: FieldValue, sizes: Mapping[str, Di
         return substitute(value, sizes)  # type: ignore[arg-type]  # the verifier checks the kind
     if kind is FieldKind.SIZES and isinstance(value, tuple):
         return tuple(substitute(v, sizes) for v in value)
+    if kind is FieldKind.TYPES and isinstance(value, tuple):
+        return tuple(substitute_type(v, sizes) for v in value)
     return value

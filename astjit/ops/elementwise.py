@@ -100,6 +100,6 @@ ROWS = (
         doc="`-input`",
         spell={"c": "-{0}", "py": "-{0}"},
         evaluate=operator.neg,
-        traits=EXACT,
+        traits=EXACT | Trait.INVOLUTION,
     ),
 )

@@ -1,9 +1,18 @@
 """Ops given to PyTorch's own kernels, and the row for any torch function without a row of its own."""
 
+from dataclasses import dataclass
+
 from astjit.ops.rules import promoted
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule
 from astjit.types.shape import Dim, broadcast
 from astjit.types.tensor import TensorType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of an operand in the template of a library call; prints as `$0`."""
+
+    index: int
 
 
 def _infer_matmul(call: Call) -> tuple[Type, ...]:
@@ -45,7 +54,7 @@ ROWS = (
         fields=(
             Field("target", FieldKind.TEXT),  # dotted name, such as "torch.sort"
             Field("template", FieldKind.ANY, ()),  # (args, kwargs) with Slot(i) for operand i
-            Field("types", FieldKind.ANY, ()),  # result types, found on meta tensors (D13)
+            Field("types", FieldKind.TYPES, ()),  # result types, found on meta tensors (D13)
         ),
         results=None,
         doc="any torch function without a row",

@@ -37,6 +37,7 @@ class Trait(Flag):
     COMMUTATIVE = auto()  # f(a, b) is f(b, a), bit for bit
     EXACT = auto()  # bit-equal with eager on any hardware: may be folded
     IDEMPOTENT = auto()  # f(f(x)) is f(x)
+    INVOLUTION = auto()  # f(f(x)) is x, bit for bit, where both have one type
     EFFECT = auto()  # never removed or merged: store, random
 
 
@@ -53,6 +54,7 @@ class FieldKind(Enum):
     SIZE = "size"  # Dim: stays symbolic (D2)
     SIZES = "sizes"  # tuple of Dims
     ANY = "any"  # a Python constant given to a library call
+    TYPES = "types"  # the result types themselves: printed as such, not as a field
 
 
 FieldValue = object

@@ -276,6 +276,12 @@ class Predicate:
         """Whether the fact is true for these values of the symbols."""
         return _COMPARE[self.op](evaluate(self.left, sizes), evaluate(self.right, sizes))
 
+    @property
+    def plain(self) -> bool:
+        """Whether the fact is true whatever the symbols are, by the form of both sides."""
+        difference = sub(self.left, self.right)
+        return isinstance(difference, int) and _COMPARE[self.op](difference, 0)
+
     def negated(self) -> "Predicate":
         """The opposite fact."""
         match self.op:
