@@ -20,9 +20,10 @@ import torch
 
 HELPERS = Path(__file__).resolve().parent.parent / "templates" / "cpu" / "helpers"
 FLAGS = (
-    "-O2 -std=c++17 -mprefer-vector-width=512 -ffp-contract=off -fno-math-errno "
-    "-fno-trapping-math -fopenmp -fPIC -shared -Wall -Werror -Wno-psabi -Wno-unused-function"
-).split()
+    *("-O2", "-std=c++17", "-mprefer-vector-width=512", "-fopenmp", "-fPIC", "-shared"),
+    *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+    *("-Wall", "-Werror", "-Wno-psabi", "-Wno-unused-function"),
+)
 
 # name: (helper piece, PyTorch's function, the largest error allowed, in ulp)
 FUNCTIONS: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor], float]] = {

@@ -54,25 +54,19 @@ template <class Op> struct Cascade {
   }
 };
 
-// Op over body(i, mask) for i in [begin, end): U accumulators, a fixed pairwise tree over them.
+// Op over body(i, mask) for i in [begin, end): U accumulators, and a pairwise tree over their runs.
 template <class Op, int U = 4, class F> HELPER float reduce(long begin, long end, F body) {
-  constexpr long run = 64 * U * W;
+  constexpr long run = 32 * U * W;
   vf part[U];
-  each<U>([&](auto u) INLINE { part[u] = fill(Op::init); });
-  const auto step = [&](long i, auto u, auto mask) INLINE {
-    part[u] = pick(mask, Op::combine(part[u], body(i, mask)), part[u]);
-  };
-  if constexpr (!Op::rounds) {
-    sweep<U>(begin, end, step);
-    return fold<Op>(fold_parts<Op>(part));
-  }
   Cascade<Op> cascade;
-  for (;;) {
-    const long stop = end - begin < run ? end : begin + run;
-    sweep<U>(begin, stop, step);
-    if (stop == end) return fold<Op>(cascade.total(fold_parts<Op>(part)));
-    cascade.add(fold_parts<Op>(part));
+  for (;; begin += run) {
+    const bool last = !Op::rounds || end - begin <= run;
     each<U>([&](auto u) INLINE { part[u] = fill(Op::init); });
-    begin = stop;
+    sweep<U>(begin, last ? end : begin + run, [&](long i, auto u, auto mask) INLINE {
+      part[u] = pick(mask, Op::combine(part[u], body(i, mask)), part[u]);
+    });
+    const vf all = fold_parts<Op>(part);
+    if (last) return fold<Op>(cascade.total(all));
+    cascade.add(all);
   }
 }
