@@ -24,7 +24,7 @@ _COMPILER = "g++"
 _RUNTIME_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror")
 # No contraction into FMA (as with NVRTC's --fmad=false); integers wrap around, as they do there.
 _KERNEL_FLAGS = (
-    *("-std=c++17", "-O1", "-g1", "-fPIC", "-nostdinc++", "-fno-exceptions"),
+    *("-std=c++17", "-O1", "-g1", "-gdwarf-4", "-fPIC", "-nostdinc++", "-fno-exceptions"),
     *("-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"),
 )
 # The sanitizers' calls go to runtime/hooks.cpp; their own libraries are not linked.
@@ -97,7 +97,8 @@ def _emulator_digest():
     digest = hashlib.sha256(" ".join((*_RUNTIME_FLAGS, *_KERNEL_FLAGS, *_CHECKING_FLAGS)).encode())
     version = subprocess.run([_COMPILER, "--version"], capture_output=True, check=True)
     digest.update(version.stdout)
-    sources = [*_INCLUDE.iterdir(), *_RUNTIME.iterdir(), *_HERE.glob("*.py")]
+    python = (_HERE / name for name in ("build.py", "replacements.py", "text.py"))
+    sources = [*_INCLUDE.iterdir(), *_RUNTIME.iterdir(), *python]
     for path in sorted(sources):
         if path.is_file():
             digest.update(path.read_bytes())

@@ -124,7 +124,7 @@ static void report_deadlock() {
 }
 
 // Far beyond what a test needs, so that a thread that spins for ever ends with a message.
-static constexpr uint64_t kMostSwitchesPerThread = 1000000;
+static constexpr uint64_t kMostSwitchesPerThread = 200000;
 
 static void run_ready_threads(size_t threads) {
   uint64_t switches_left = kMostSwitchesPerThread * threads;
