@@ -87,7 +87,6 @@ def test_a_float_parameter_gets_four_bytes_and_a_double_eight(notes, launcher):
         (-0.0, 0x80000000),
         (1e39, 0x7F800000),
         (-1e39, 0xFF800000),
-        (10**400, 0x7F800000),
         (float("-inf"), 0xFF800000),
         (float("nan"), 0x7FC00000),
         (1e-45, 1),
