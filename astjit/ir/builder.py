@@ -1,12 +1,12 @@
 """Appends nodes to a block: looks up the row, checks operands and fields, infers the types."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from astjit.errors import ShapeMismatch
 from astjit.ir.function import Block, Node, make_node
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.location import Location
-from astjit.ops.spec import Call, FieldValue, Op, Ref
+from astjit.ops.spec import Call, FieldKind, FieldValue, Op, Ref
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32, DType
 from astjit.types.shape import Sizes
@@ -87,13 +87,27 @@ def _values(op: Op, operands: tuple[Input, ...]) -> tuple[Value | None, ...]:
                 values.append(Literal(operand))
             case _:
                 raise TypeError(f"{op.name}: not a value: {operand!r}")
-    variadic = bool(op.operands) and op.operands[-1].variadic
     while len(values) < len(op.operands) and op.operands[len(values)].optional:
         values.append(None)
-    least = len(op.operands) - variadic
-    if len(values) < least or (len(values) > least and not variadic):
-        raise TypeError(f"{op.name} takes {least} operands, not {len(values)}")
+    check_operands(op, values)
     return tuple(values)
+
+
+def check_operands(op: Op, operands: Sequence[Value | None]) -> None:
+    """Check that there are as many operands as the row has, and that only optional ones are absent.
+
+    Raises:
+        TypeError: if not.
+    """
+    variadic = bool(op.operands) and op.operands[-1].variadic
+    least = len(op.operands) - variadic
+    if len(operands) < least or (len(operands) > least and not variadic):
+        more = " or more" if variadic else ""
+        raise TypeError(f"{op.name} takes {least}{more} operands, not {len(operands)}")
+    for index, value in enumerate(operands):
+        declared = op.operands[min(index, len(op.operands) - 1)]
+        if value is None and not declared.optional:
+            raise TypeError(f"{op.name}: operand {declared.name!r} is absent")
 
 
 def fill_fields(op: Op, given: Mapping[str, FieldValue]) -> dict[str, FieldValue]:
@@ -108,8 +122,20 @@ def fill_fields(op: Op, given: Mapping[str, FieldValue]) -> dict[str, FieldValue
     for declared in op.fields:
         if declared.name not in given and declared.required:
             raise KeyError(f"op {op.name} needs field {declared.name!r}")
-        filled[declared.name] = given.get(declared.name, declared.default)
+        filled[declared.name] = _normal(declared.kind, given.get(declared.name, declared.default))
     return filled
+
+
+def _normal(kind: FieldKind, value: FieldValue) -> FieldValue:
+    """One form for one meaning: axes and sizes are tuples, a float field holds a float."""
+    match kind, value:
+        case (FieldKind.AXES, int()):
+            return (value,)
+        case (FieldKind.AXES | FieldKind.SIZES, list()):
+            return tuple(value)
+        case (FieldKind.FLOAT, int()):
+            return float(value)
+    return value
 
 
 def infer_types(
@@ -126,7 +152,9 @@ def infer_types(
         ShapeMismatch: if the operands do not fit.
     """
     types = tuple(None if v is None else v.type for v in operands)
-    shapes = tuple((tuple(p.type for p in r.params), tuple(v.type for v in r.results)) for r in regions)
+    shapes = tuple(
+        (tuple(p.type for p in r.params), tuple(v.type for v in r.results)) for r in regions
+    )
     try:
         return op.rule.infer(Call(types, fields, sizes, default, shapes))
     except (TypeError, ValueError, IndexError) as error:

@@ -75,7 +75,7 @@ class Block:
         if not values:
             return
         for node in self.nodes:
-            node.operands = tuple(values.get(v, v) if v is not None else None for v in node.operands)
+            node.operands = tuple(v if v is None else values.get(v, v) for v in node.operands)
             for region in node.regions:
                 region.replace(values)
         self.results = [values.get(v, v) for v in self.results]
