@@ -23,6 +23,7 @@ REPLACEMENTS = {
     "widen_f16": "emulator::f16_to_float(emulator::bits_of({0}))",
     "max_nan": "emulator::max_nan({0}, {1})",
     "min_nan": "emulator::min_nan({0}, {1})",
+    "keep_packed": "{0}",
 }
 
 _ASM = re.compile(r"\basm\b")
