@@ -4,12 +4,12 @@ import torch
 import torch.nn.functional as F
 
 
-def bias_gelu_residual(x, bias, residual):
+def bias_gelu(x, bias, residual):
     h = x + bias
     return F.gelu(h, approximate="tanh") + residual
 
 
-def rms_norm_residual(x, residual, weight, eps=1e-6):
+def rms_norm(x, residual, weight, eps=1e-6):
     h = x + residual
     rstd = torch.rsqrt(h.square().mean(-1, keepdim=True) + eps)
     y = h * rstd * weight
@@ -24,7 +24,7 @@ def cross_entropy(x, target):
     return F.cross_entropy(x, target, reduction="none")
 
 
-def square_sum(x):
+def square_sum0(x):
     return (x * x).sum(0)
 
 

@@ -29,12 +29,13 @@ struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec {
   __device__ __forceinline__ const T& operator[](int v) const { return lane[v]; }
 };
 
-// Keeps 16-bit lanes as they are in registers; the compiler would keep the floats made of them.
+// Keeps 16-bit lanes packed in registers, where the compiler would keep the floats made of them.
 template <class T, int V>
-__device__ __forceinline__ void keep_packed(Vec<T, V>& a) {
+__device__ __forceinline__ Vec<T, V>& keep_packed(Vec<T, V>& a) {
   unsigned* words = reinterpret_cast<unsigned*>(a.lane);
   #pragma unroll
   for (int i = 0; i < V / 2; ++i) asm volatile("" : "+r"(words[i]));
+  return a;
 }
 
 // V lanes from an address aligned to the vector.

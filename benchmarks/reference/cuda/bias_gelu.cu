@@ -22,9 +22,8 @@ __device__ __forceinline__ void store(T* at, const Vec<T, V>& a) {
 
 // A thread computes 4 columns of 2 rows; the shape of the block follows the length of a row.
 extern "C" __global__ void __launch_bounds__(256)
-bias_gelu_residual(const float* __restrict__ x, const float* __restrict__ bias,
-                   const float* __restrict__ residual, float* __restrict__ out,
-                   int rows, int cols) {
+bias_gelu(const float* __restrict__ x, const float* __restrict__ bias,
+          const float* __restrict__ residual, float* __restrict__ out, int rows, int cols) {
   const int col = (blockIdx.y * blockDim.x + threadIdx.x) * 4;
   if (col >= cols) return;
   const Vec<float, 4> bias_v = load<4>(bias + col);
@@ -41,7 +40,7 @@ bias_gelu_residual(const float* __restrict__ x, const float* __restrict__ bias,
       // h = x + bias   (functions.py:8)
       const float h = x_v[v] + bias_v[v];
       // return F.gelu(h, approximate="tanh") + residual   (functions.py:9)
-      const float tanh_i = tanhf(0.7978845608028654f * (h + 0.044715f * (h * h * h)));
+      const float tanh_i = tanhf(0.7978846f * (h + 0.044715f * (h * h * h)));
       out_v[v] = 0.5f * h * (1.0f + tanh_i) + residual_v[v];
     }
     store<4>(out + row_start + col, out_v);

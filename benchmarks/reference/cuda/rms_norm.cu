@@ -33,9 +33,6 @@ __device__ __forceinline__ Vec<T, V> load(const T* at) {
   return *reinterpret_cast<const Vec<T, V>*>(at);
 }
 
-// 1 / sqrt(a), each step rounded correctly, as PyTorch computes it on the CPU.
-__device__ __forceinline__ float rsqrt_exact(float a) { return 1.0f / sqrtf(a); }
-
 // V lanes to an address aligned to the vector.
 template <int V, class T>
 __device__ __forceinline__ void store(T* at, const Vec<T, V>& a) {
@@ -51,9 +48,9 @@ struct Sum {
 
 // One block per row. A thread keeps 4 x 4 columns of h in registers: rows of up to 4096.
 extern "C" __global__ void __launch_bounds__(256)
-rms_norm_residual(const float* __restrict__ x, const float* __restrict__ residual,
-                  const float* __restrict__ weight, float* __restrict__ h,
-                  float* __restrict__ y, int cols, float eps) {
+rms_norm(const float* __restrict__ x, const float* __restrict__ residual,
+         const float* __restrict__ weight, float* __restrict__ h, float* __restrict__ y, int cols,
+         float eps) {
   __shared__ float slots[1][8];
   const long long row_start = static_cast<long long>(blockIdx.x) * cols;
   Vec<float, 4> h_v[4];
@@ -76,7 +73,7 @@ rms_norm_residual(const float* __restrict__ x, const float* __restrict__ residua
     }
   }
   sum = block_reduce<Sum, 256>(sum, slots[0]);
-  const float rstd = rsqrt_exact(sum / static_cast<float>(cols) + eps);
+  const float rstd = 1.0f / sqrtf(sum / static_cast<float>(cols) + eps);
 
   // y = h * rstd * weight   (functions.py:15)
   #pragma unroll

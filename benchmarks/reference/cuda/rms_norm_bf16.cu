@@ -51,9 +51,6 @@ __device__ __forceinline__ float widen_bf16(bfloat16 a) {
 
 __device__ __forceinline__ float round_bf16(float a) { return widen_bf16(narrow_bf16(a)); }
 
-// 1 / sqrt(a), each step rounded correctly, as PyTorch computes it on the CPU.
-__device__ __forceinline__ float rsqrt_exact(float a) { return 1.0f / sqrtf(a); }
-
 // V lanes to an address aligned to the vector.
 template <int V, class T>
 __device__ __forceinline__ void store(T* at, const Vec<T, V>& a) {
@@ -69,9 +66,9 @@ struct Sum {
 
 // One block per row. A thread keeps 4 x 8 columns of h, packed: rows of up to 8192.
 extern "C" __global__ void __launch_bounds__(256)
-rms_norm_residual(const bfloat16* __restrict__ x, const bfloat16* __restrict__ residual,
-                  const bfloat16* __restrict__ weight, bfloat16* __restrict__ h,
-                  bfloat16* __restrict__ y, int cols, float eps) {
+rms_norm(const bfloat16* __restrict__ x, const bfloat16* __restrict__ residual,
+         const bfloat16* __restrict__ weight, bfloat16* __restrict__ h, bfloat16* __restrict__ y,
+         int cols, float eps) {
   __shared__ float slots[1][8];
   const long long row_start = static_cast<long long>(blockIdx.x) * cols;
   Vec<bfloat16, 8> h_v[4];
@@ -96,7 +93,7 @@ rms_norm_residual(const bfloat16* __restrict__ x, const bfloat16* __restrict__ r
   }
   sum = block_reduce<Sum, 256>(sum, slots[0]);
   const float mean = round_bf16(sum / static_cast<float>(cols));
-  const float rstd = round_bf16(rsqrt_exact(round_bf16(mean + eps)));
+  const float rstd = round_bf16(1.0f / sqrtf(round_bf16(mean + eps)));
 
   // y = h * rstd * weight   (functions.py:15)
   #pragma unroll

@@ -33,9 +33,6 @@ __device__ __forceinline__ Vec<T, V> load(const T* at) {
   return *reinterpret_cast<const Vec<T, V>*>(at);
 }
 
-// 1 / sqrt(a), each step rounded correctly, as PyTorch computes it on the CPU.
-__device__ __forceinline__ float rsqrt_exact(float a) { return 1.0f / sqrtf(a); }
-
 // V lanes to an address aligned to the vector.
 template <int V, class T>
 __device__ __forceinline__ void store(T* at, const Vec<T, V>& a) {
@@ -51,9 +48,9 @@ struct Sum {
 
 // One block per row of any length. A thread reads back the columns of h that it wrote.
 extern "C" __global__ void __launch_bounds__(512)
-rms_norm_residual(const float* __restrict__ x, const float* __restrict__ residual,
-                  const float* __restrict__ weight, float* __restrict__ h,
-                  float* __restrict__ y, int cols, float eps) {
+rms_norm(const float* __restrict__ x, const float* __restrict__ residual,
+         const float* __restrict__ weight, float* __restrict__ h, float* __restrict__ y, int cols,
+         float eps) {
   __shared__ float slots[1][16];
   const long long row_start = static_cast<long long>(blockIdx.x) * cols;
 
@@ -73,7 +70,7 @@ rms_norm_residual(const float* __restrict__ x, const float* __restrict__ residua
     store<4>(h + row_start + col, h_v);
   }
   sum = block_reduce<Sum, 512>(sum, slots[0]);
-  const float rstd = rsqrt_exact(sum / static_cast<float>(cols) + eps);
+  const float rstd = 1.0f / sqrtf(sum / static_cast<float>(cols) + eps);
 
   // y = h * rstd * weight   (functions.py:15)
   #pragma unroll 2

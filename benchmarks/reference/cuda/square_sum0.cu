@@ -58,8 +58,8 @@ struct Sum {
 
 // A block sums a chunk of the rows of 128 columns: 32 lanes x 4 columns, 8 groups of rows.
 extern "C" __global__ void __launch_bounds__(256)
-square_sum(const float* __restrict__ x, float* __restrict__ out, float* work, unsigned* arrived,
-           int rows, int cols, int chunk) {
+square_sum0(const float* __restrict__ x, float* __restrict__ out, float* work, unsigned* arrived,
+            int rows, int cols, int chunk) {
   __shared__ Vec<float, 4> tile[8][32];
   __shared__ bool last;
   const int lane = threadIdx.x % 32;
