@@ -76,8 +76,9 @@ static std::string race_message(const char* what, const Region& region, const ch
          missing_order(before, thread);
 }
 
-static std::string race_key(const char* what, uint32_t code) {
-  return std::string(what) + std::to_string(code);
+// One report for all the accesses of an instruction that race in the same way.
+static std::string race_key(const char* what, const Access& before, const Access& now) {
+  return what + std::to_string(now.code) + (before.block == now.block ? " inside" : " across");
 }
 
 // ---- stores that may have changed nothing ------------------------------------------------------
@@ -127,7 +128,7 @@ struct Step {
 };
 
 static void report_race(const char* what, const Step& step, const char* at, const Access& before) {
-  report(race_key(what, step.access.code),
+  report(race_key(what, before, step.access),
          race_message(what, step.region, at, before, step.return_address));
 }
 
@@ -183,7 +184,7 @@ static void check_write(Cell& cell, const Step& step, const char* at) {
   if (cell.write.happened() && !both_atomic(cell.write, step) &&
       !happened_before(cell.write, step.thread)) {
     const char* what = "write-after-write";
-    const std::string key = race_key(what, step.access.code);
+    const std::string key = race_key(what, cell.write, step.access);
     const std::string message =
         race_message(what, step.region, at, cell.write, step.return_address);
     if (step.access.atomic) {
