@@ -62,7 +62,7 @@ class _Check:
         self.names = value_names(block)
         self.sizes = Sizes(assumed)
         self.default = default
-        self.made: set[Value] = set()  # anywhere, to tell "later" from "nowhere"
+        self.made: set[Value] = set()
 
     def shown(self, value: Value | None) -> str:
         return value_text(value, self.names)
@@ -71,18 +71,18 @@ class _Check:
         """Check a block in which the values of `outer` are known."""
         known = set(outer)
         for param in block.params:
-            self.define(param, known, f"parameter {self.shown(param)}")
+            self.define(param, known)
         for node in block.nodes:
             self.node(node, known)
             for result in node.results:
-                self.define(result, known, self.line(node))
+                self.define(result, known)
         for value in block.results:
             if not (isinstance(value, Literal) or value in known):
                 raise _Broken(f"the block's result {self.shown(value)} is not defined in it")
 
-    def define(self, value: Value, known: set[Value], where: str) -> None:
+    def define(self, value: Value, known: set[Value]) -> None:
         if value in self.made:
-            raise _Broken(f"{self.shown(value)} is defined twice, the second time by {where}")
+            raise _Broken(f"{self.shown(value)} is defined twice")
         self.made.add(value)
         known.add(value)
 
@@ -151,10 +151,11 @@ class _Check:
     def symbols(self, function: Function) -> None:
         """Every size symbol can be read from a parameter."""
         bound = {s for p in function.params for d in _type_dims(p.type) for s in _bare(d)}
-        for what, dim in _all_dims(function, self):
+        for what, dim in _all_dims(function):
             for symbol in symbols(dim):
                 if symbol not in bound:
-                    raise _Broken(f"{what} has {symbol}, which is no size of a parameter")
+                    shown = self.line(what) if isinstance(what, Node) else str(what)
+                    raise _Broken(f"{shown} has {symbol}, which is no size of a parameter")
 
 
 def _bare(dim: Dim) -> tuple[Sym, ...]:
@@ -165,11 +166,11 @@ def _type_dims(kind: Type) -> tuple[Dim, ...]:
     return (*kind.dims, *(kind.strides or ())) if isinstance(kind, TensorType) else ()
 
 
-def _all_dims(function: Function, check: _Check) -> Iterator[tuple[str, Dim]]:
+def _all_dims(function: Function) -> Iterator[tuple[Predicate | Type | Node, Dim]]:
     for fact in function.assumed:
-        yield from ((f"the assumption {fact}", side) for side in (fact.left, fact.right))
+        yield from ((fact, side) for side in (fact.left, fact.right))
     for param in function.params:
-        yield from ((check.shown(param), dim) for dim in _type_dims(param.type))
+        yield from ((param.type, dim) for dim in _type_dims(param.type))
     for node in function.body.walk():
         dims = [dim for result in node.results for dim in _type_dims(result.type)]
         for declared in node.op.fields:
@@ -178,7 +179,7 @@ def _all_dims(function: Function, check: _Check) -> Iterator[tuple[str, Dim]]:
                 dims.append(value)  # type: ignore[arg-type]  # of its kind, as checked before
             elif declared.kind is FieldKind.SIZES and isinstance(value, tuple):
                 dims += value
-        yield from ((check.line(node), dim) for dim in dims)
+        yield from ((node, dim) for dim in dims)
 
 
 def _types(types: tuple[Type, ...]) -> str:
