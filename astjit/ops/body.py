@@ -65,7 +65,7 @@ ROWS = (
         doc="combine over the kernel's reduced axes",
     ),
     Op(
-        name="round",
+        name="round_to",
         kind=Kind.BODY,
         rule=Rule(_round),
         operands=(Operand("value"),),
