@@ -3,8 +3,8 @@
 See README.md beside this file for how it works and for what it cannot see.
 """
 
-from tests.emulator.build import BuildError, build
 from tests.emulator.launch import SCHEDULES, Report, emulate
+from tests.emulator.library import BuildError, build
 from tests.emulator.replacements import REPLACEMENTS, MissingReplacementError
 from tests.emulator.text import Definition, split_definitions
 

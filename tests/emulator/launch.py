@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from tests.emulator.build import load
+from tests.emulator.library import load
 from tests.emulator.text import parse_kernels, parse_parameter
 
 SCHEDULES = ("natural", "reverse", "random")

@@ -65,8 +65,14 @@ def build(units, checked=True):
             missing[key] = (helpers, kernels)
     keys = list(missing)
     for first in range(0, len(keys), _UNITS_PER_LIBRARY):
-        chosen = keys[first : first + _UNITS_PER_LIBRARY]
-        _compile({key: missing[key] for key in chosen}, checked)
+        chosen = {key: missing[key] for key in keys[first : first + _UNITS_PER_LIBRARY]}
+        try:
+            _compile(chosen, checked)
+        except BuildError:
+            if len(chosen) == 1:
+                raise
+            for key, unit in chosen.items():  # one by one, to see which it is
+                _compile({key: unit}, checked)
 
 
 def load(helpers, kernels, checked=True):
@@ -97,7 +103,7 @@ def _emulator_digest():
     digest = hashlib.sha256(" ".join((*_RUNTIME_FLAGS, *_KERNEL_FLAGS, *_CHECKING_FLAGS)).encode())
     version = subprocess.run([_COMPILER, "--version"], capture_output=True, check=True)
     digest.update(version.stdout)
-    python = (_HERE / name for name in ("build.py", "replacements.py", "text.py"))
+    python = (_HERE / name for name in ("library.py", "replacements.py", "text.py"))
     sources = [*_INCLUDE.iterdir(), *_RUNTIME.iterdir(), *python]
     for path in sorted(sources):
         if path.is_file():
@@ -147,12 +153,17 @@ def _unit_source(key, helpers, kernels):
     )
 
 
+def compile_runtime(target, *flags):
+    """Compiles the runtime, which every library holds a copy of, into an object file."""
+    _run([*_RUNTIME_FLAGS, *flags, "-c", str(_RUNTIME / "all.cpp"), "-o", str(target)])
+
+
 def _runtime_object():
     path = cache_folder() / f"runtime_{_emulator_digest()[:24]}.o"
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
             compiled = Path(folder) / "runtime.o"
-            _run([*_RUNTIME_FLAGS, "-c", str(_RUNTIME / "all.cpp"), "-o", str(compiled)])
+            compile_runtime(compiled)
             compiled.replace(path)
     return path
 
