@@ -1,0 +1,147 @@
+"""The loop nest of a group: which axes it has, in which order, and how its buffers lie over them.
+
+    before: y[a, b, c] = x[a, b, c] + bias[c]     axes a, b, c
+    after:  rows = a*b, cols = c                   x dense over both, bias over cols
+
+Adjacent axes become one where every buffer is either dense across both or varies over neither.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+
+from astjit.types.shape import Dim, mul, multiple, product
+from astjit.types.tensor import TensorType
+
+Axis = int  # an axis before it has a name: the index of its class in fusion/index.py
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How one buffer is reached.
+
+    Attributes:
+        strides: element stride along each axis that it varies over.
+        sizes: its own size along each of these axes.
+    """
+
+    strides: dict[Axis, Dim]
+    sizes: dict[Axis, Dim]
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Named axes, outermost first.
+
+    Attributes:
+        parallel: names of the parallel axes.
+        reduced: names of the reduced axes.
+        extents: size of each.
+        members: the axes, outermost first, that each name collapses.
+    """
+
+    parallel: tuple[str, ...]
+    reduced: tuple[str, ...]
+    extents: dict[str, Dim]
+    members: dict[str, tuple[Axis, ...]]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """All names, outermost first."""
+        return self.parallel + self.reduced
+
+
+def access(kind: TensorType, axes: Sequence[Axis | None]) -> Access:
+    """How a tensor whose dims are these axes (None: of size 1) is reached."""
+    strides: dict[Axis, Dim] = {}
+    sizes: dict[Axis, Dim] = {}
+    for axis, stride, size in zip(axes, kind.element_strides(), kind.dims, strict=True):
+        if axis is not None and stride != 0:
+            strides[axis], sizes[axis] = stride, size
+    return Access(strides, sizes)
+
+
+def memory_order(kind: TensorType) -> tuple[int, ...]:
+    """The dims of a tensor from the outermost to the innermost in memory."""
+    if kind.order is not None:
+        return kind.order
+    strides = kind.element_strides()
+
+    def compare(a: int, b: int) -> int:
+        return _compare(strides[a], strides[b]) or b - a
+
+    return tuple(sorted(range(kind.rank), key=cmp_to_key(compare), reverse=True))
+
+
+def _compare(a: Dim, b: Dim) -> int:
+    """Positive where the stride a is the larger; strides of one tensor divide one another."""
+    if a == b:
+        return 0
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b
+    if 0 in (a, b):
+        return 1 if b == 0 else -1
+    if multiple(a, b):
+        return 1
+    if multiple(b, a):
+        return -1
+    return len(str(a)) - len(str(b))
+
+
+def collapse(order: Sequence[Axis], accesses: Sequence[Access]) -> list[tuple[Axis, ...]]:
+    """Runs of adjacent axes that every buffer sees as one."""
+    runs: list[tuple[Axis, ...]] = []
+    for axis in order:
+        if runs and all(_one(runs[-1][-1], axis, a) for a in accesses):
+            runs[-1] = (*runs[-1], axis)
+        else:
+            runs.append((axis,))
+    return runs
+
+
+def _one(outer: Axis, inner: Axis, a: Access) -> bool:
+    if outer not in a.strides or inner not in a.strides:
+        return outer not in a.strides and inner not in a.strides
+    return a.strides[outer] == mul(a.strides[inner], a.sizes[inner])
+
+
+def nest(
+    parallel: Sequence[Axis],
+    reduced: Sequence[Axis],
+    accesses: Sequence[Access],
+    sizes: dict[Axis, Dim],
+) -> Nest:
+    """Collapse and name axes that are already in order."""
+    outer, inner = collapse(parallel, accesses), collapse(reduced, accesses)
+    names = _names(max(len(outer), 1), len(inner))
+    if not outer:
+        outer = [()]  # one row, or one element
+    runs = dict(zip(names, [*outer, *inner], strict=True))
+    extents = {name: product(sizes[a] for a in run) for name, run in runs.items()}
+    return Nest(names[: len(outer)], names[len(outer) :], extents, runs)
+
+
+def _names(parallel: int, reduced: int) -> tuple[str, ...]:
+    """n; rows, cols; outer, rows, cols; d0, d1, ...; a reduced axis is always cols."""
+    count = parallel + reduced
+    if count <= 3:
+        return (("n",), ("rows", "cols"), ("outer", "rows", "cols"))[count - 1]
+    leading = tuple(f"d{i}" for i in range(parallel if reduced else count))
+    return leading + (("cols",) if reduced == 1 else tuple(f"cols{i}" for i in range(reduced)))
+
+
+def place(where: Nest, a: Access) -> tuple[tuple[str, ...], tuple[Dim, ...] | None]:
+    """The names of the axes that a buffer varies over, and its strides, None where it is dense."""
+    names, strides, sizes = [], [], []
+    for name in where.axes:
+        run = where.members[name]
+        if run and run[-1] in a.strides:
+            names.append(name)
+            strides.append(a.strides[run[-1]])
+            sizes.append(product(a.sizes[axis] for axis in run))
+    running: Dim = 1
+    dense = True
+    for stride, size in zip(reversed(strides), reversed(sizes), strict=True):
+        dense = dense and stride == running
+        running = mul(running, size)
+    return tuple(names), None if dense else tuple(strides)

@@ -1,0 +1,97 @@
+"""Who needs what in a function, with views seen through: the graph that grouping cuts."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from astjit.fusion.pieces import root_of
+from astjit.ir.function import Block, Function, Node
+from astjit.ir.value import Literal, Param, Result, Value
+from astjit.types.tensor import TensorType
+
+
+class Graph:
+    """The nodes that a function's results need.
+
+    Attributes:
+        results: what the function returns.
+        nodes: the live ones, in order.
+        position: of each in the function.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.results: Sequence[Value] = function.results
+        live = _live(function)
+        self.nodes = [n for n in function.body.nodes if n in live]
+        self.position = {n: i for i, n in enumerate(self.nodes)}
+        self._users: dict[Value, set[Node | None]] = {}
+        for node in self.nodes:
+            for value in operands(node):
+                self._users.setdefault(root_of(value), set()).add(node)
+        for value in function.results:
+            self._users.setdefault(root_of(value), set()).add(None)
+
+    def users(self, value: Value) -> set[Node | None]:
+        """Nodes that read a value, itself or through views; None stands for the caller."""
+        return self._users.get(value, set())
+
+    def roots(self, node: Node) -> list[Value]:
+        """The tensors that a node reads, views seen through, each once."""
+        found = (root_of(v) for v in operands(node) if isinstance(v.type, TensorType))
+        return list(dict.fromkeys(found))
+
+    def between(self, group: set[Node], together: Callable[[Node], Iterable[Node]]) -> Node | None:
+        """A node outside that the group feeds and that feeds it, straight or through others.
+
+        Args:
+            group: nodes that are to run at once.
+            together: the nodes that run at once with a node outside.
+        """
+        last = max(self.position[n] for n in group)
+        todo = [user for n in group for user in self._next(n) if user not in group]
+        seen = set(todo)
+        while todo:
+            node = todo.pop()
+            others = [n for n in together(node) if n not in group]
+            if min(self.position[n] for n in others) > last:
+                continue
+            for user in (user for n in others for user in self._next(n)):
+                if user in group:
+                    return node
+                if user not in seen:
+                    seen.add(user)
+                    todo.append(user)
+        return None
+
+    def _next(self, node: Node) -> Iterator[Node]:
+        for result in node.results:
+            yield from (user for user in self.users(result) if user is not None)
+
+
+def operands(node: Node) -> list[Value]:
+    """The values that a node reads, those that its regions capture included."""
+    found = list(node.values)
+    for region in node.regions:
+        found += _captured(region)
+    return [v for v in found if not isinstance(v, Literal)]
+
+
+def _captured(block: Block) -> list[Value]:
+    inside: set[Value] = set()
+    for node in block.walk():
+        inside.update(node.results)
+        for region in node.regions:
+            inside.update(region.params)
+    inside.update(block.params)
+    used = [v for node in block.walk() for v in node.values] + list(block.results)
+    used += [v for node in block.walk() for region in node.regions for v in region.results]
+    return [v for v in used if v not in inside and isinstance(v, Param | Result)]
+
+
+def _live(function: Function) -> set[Node]:
+    todo = list(function.results)
+    found: set[Node] = set()
+    while todo:
+        value = todo.pop()
+        if isinstance(value, Result) and isinstance(value.node, Node) and value.node not in found:
+            found.add(value.node)
+            todo += operands(value.node)
+    return found

@@ -1,0 +1,240 @@
+"""Over which axes the values of a candidate group vary: one index per independent loop.
+
+    before: %m = amax %x {dim=(1,)} ; %d = sub %x, %m        x: f32[rows, cols], m: f32[rows, 1]
+    after:  x at (0, 1), m at (0, -), d at (0, 1); amax combines axis 1
+
+Every dim of every value starts as an axis of its own. Axes that one element of a result ties
+together become one (union-find); loops of equal sizes that nothing ties are then identified, so
+that a reduction and the work after it share a loop. A group is legal only if one value varies over
+every axis, all reductions combine the same axes, and no value is read at two indices.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from astjit.fusion.axes import Axis
+from astjit.fusion.pieces import Unfit, Unit, call_of, is_view, reduced_axes, view_source
+from astjit.ir.function import Node
+from astjit.ir.value import Value
+from astjit.ops.spec import Kind
+from astjit.types.shape import Dim, Sizes
+from astjit.types.tensor import TensorType
+
+Axes = tuple[Axis | None, ...]  # one entry a dim; None where the size is 1
+Use = tuple[Node, int]  # a piece and the position of one of its operands
+
+
+@dataclass(slots=True)
+class Space:
+    """The axes of a group.
+
+    Attributes:
+        axes: of every tensor that the group computes, and of views of these.
+        leaves: of every tensor it reads, at each use.
+        varies: over which axes each computed tensor really varies (an expanded one does not).
+        sizes: the size of each axis.
+        whole: all axes.
+        reduced: the axes that reductions combine.
+    """
+
+    axes: dict[Value, Axes] = field(default_factory=dict)
+    leaves: dict[Use, Axes] = field(default_factory=dict)
+    varies: dict[Value, frozenset[Axis]] = field(default_factory=dict)
+    sizes: dict[Axis, Dim] = field(default_factory=dict)
+    whole: frozenset[Axis] = frozenset()
+    reduced: frozenset[Axis] = frozenset()
+
+
+def space_of(units: Iterable[Unit], sizes: Sizes) -> Space:
+    """The axes of these units computed together.
+
+    Raises:
+        Unfit: if one loop nest does not hold them.
+    """
+    return _Indexer(tuple(units), sizes).run()
+
+
+def aliases(units: Iterable[Unit]) -> dict[Value, Value]:
+    """For each result of the units' nodes the value of their pieces that it is."""
+    return {
+        result: value
+        for unit in units
+        for result, value in zip(unit.node.results, unit.results, strict=True)
+        if result is not value
+    }
+
+
+class _Indexer:
+    """Ties the axes of one candidate group."""
+
+    def __init__(self, units: tuple[Unit, ...], sizes: Sizes) -> None:
+        self.units, self.facts = units, sizes
+        self.space = Space()
+        self.alias = aliases(units)
+        self.parent: list[Axis] = []
+        self.size: list[Dim] = []
+        self.reductions: list[tuple[Axes, frozenset[Axis], frozenset[Axis]]] = []
+
+    def run(self) -> Space:
+        for unit in self.units:
+            for piece in unit.pieces:
+                self.piece(piece)
+            for result in unit.node.results:
+                self.read_computed(result)
+        self.align()
+        self.finish()
+        return self.space
+
+    # -- union-find -----------------------------------------------------------------------------
+    def fresh(self, kind: TensorType) -> Axes:
+        """New axes for the dims of a tensor."""
+        made: list[Axis | None] = []
+        for dim in kind.dims:
+            if dim == 1 or (not isinstance(dim, int) and self.facts.equal(dim, 1)):
+                made.append(None)
+                continue
+            made.append(len(self.parent))
+            self.parent.append(len(self.parent))
+            self.size.append(dim)
+        return tuple(made)
+
+    def find(self, axis: Axis) -> Axis:
+        while self.parent[axis] != axis:
+            self.parent[axis] = self.parent[self.parent[axis]]
+            axis = self.parent[axis]
+        return axis
+
+    def tie(self, a: Axis | None, b: Axis | None) -> None:
+        if a is not None and b is not None:
+            first, second = sorted((self.find(a), self.find(b)))
+            self.parent[second] = first
+
+    def found(self, axes: Iterable[Axis | None]) -> Axes:
+        return tuple(None if a is None else self.find(a) for a in axes)
+
+    # -- pieces ---------------------------------------------------------------------------------
+    def piece(self, piece: Node) -> None:
+        if piece.op.kind is Kind.ELEMENTWISE:
+            self.elementwise(piece)
+        elif piece.op.kind is Kind.REDUCE:
+            self.reduction(piece)
+
+    def elementwise(self, piece: Node) -> None:
+        result = piece.result
+        assert isinstance(result.type, TensorType)
+        axes = self.fresh(result.type)
+        varies: frozenset[Axis] = frozenset()
+        for position, operand in enumerate(piece.operands):
+            if operand is None or not isinstance(operand.type, TensorType):
+                continue
+            read, moves = self.read(piece, position, operand)
+            varies |= moves
+            for a, b in zip(reversed(read), reversed(axes), strict=False):
+                self.tie(a, b)
+        self.space.axes[result], self.space.varies[result] = axes, varies
+
+    def reduction(self, piece: Node) -> None:
+        result, operand = piece.result, piece.values[0]
+        read, moves = self.read(piece, 0, operand)
+        gone = set(reduced_axes(piece, ones=True))
+        combined = frozenset(a for i in gone if (a := read[i]) is not None)
+        if piece.fields["keepdim"]:
+            axes: Axes = tuple(None if i in gone else a for i, a in enumerate(read))
+        else:
+            axes = tuple(a for i, a in enumerate(read) if i not in gone)
+        self.space.axes[result] = axes
+        self.space.varies[result] = moves - combined
+        if combined:
+            self.reductions.append((read, moves, combined))
+
+    def read(self, piece: Node, position: int, operand: Value) -> tuple[Axes, frozenset[Axis]]:
+        """The axes at which an operand is read, and those over which it varies."""
+        if (axes := self.read_computed(operand)) is not None:
+            return axes, self.space.varies[operand]
+        kind = operand.type
+        assert isinstance(kind, TensorType)
+        axes = self.fresh(kind)
+        self.space.leaves[piece, position] = axes
+        strides = kind.element_strides()
+        pairs = zip(axes, strides, strict=True)
+        return axes, frozenset(a for a, stride in pairs if a is not None and stride != 0)
+
+    def read_computed(self, value: Value) -> Axes | None:
+        """The axes of a value that the group computes, through views of it, else None."""
+        space = self.space
+        if value in space.axes:
+            return space.axes[value]
+        if (other := self.alias.get(value)) is not None:
+            axes = self.read_computed(other)
+        elif is_view(value):
+            axes = self.read_view(value)
+            other = view_source(value)
+        else:
+            return None
+        if axes is not None:
+            space.axes[value] = axes
+            space.varies[value] = space.varies[other]
+        return axes
+
+    def read_view(self, value: Value) -> Axes | None:
+        source = self.read_computed(view_source(value))
+        if source is None:
+            return None
+        node, kind = value.node, value.type  # type: ignore[union-attr]  # a view is a Result
+        assert isinstance(node, Node)
+        assert isinstance(kind, TensorType)
+        assert node.op.view is not None
+        chosen = node.op.view.axes(call_of(node, self.facts))
+        if chosen is None:
+            raise Unfit(f"{node.op.name} of a computed value is more than a choice of axes")
+        made = self.fresh(kind)
+        return tuple(
+            None if new is None else new if old is None else source[old]
+            for new, old in zip(made, chosen, strict=True)
+        )
+
+    # -- the whole ------------------------------------------------------------------------------
+    def everything(self) -> Iterator[Axes]:
+        yield from self.space.axes.values()
+        yield from self.space.leaves.values()
+
+    def align(self) -> None:
+        """Identify loops of equal sizes, so that every widest value runs over the same ones."""
+        entries = [self.found(axes) for axes in self.everything()]
+        width = max((_width(axes) for axes in entries), default=0)
+        widest = [axes for axes in entries if _width(axes) == width]
+        for axes in widest[1:]:
+            here, first = self.found(axes), self.found(widest[0])
+            missing = [a for a in here if a is not None and a not in first]
+            spare = [a for a in first if a is not None and a not in here]
+            for a, b in zip(missing, spare, strict=True):
+                if not self.facts.equal(self.size[a], self.size[b]):
+                    raise Unfit("their shapes differ")
+                self.tie(a, b)
+
+    def finish(self) -> None:
+        """Name each class by its first axis and check that one loop nest does."""
+        space = self.space
+        space.axes = {value: self.found(axes) for value, axes in space.axes.items()}
+        space.leaves = {use: self.found(axes) for use, axes in space.leaves.items()}
+        space.varies = {v: frozenset(map(self.find, moves)) for v, moves in space.varies.items()}
+        used = list(self.everything())
+        space.whole = frozenset(a for axes in used for a in axes if a is not None)
+        space.sizes = {a: self.size[a] for a in space.whole}
+        for axes in used:
+            real = [a for a in axes if a is not None]
+            if len(set(real)) != len(real):
+                raise Unfit("one value is read at two indices")
+        if max(map(_width, used), default=0) != len(space.whole):
+            raise Unfit("no value runs over all of their axes")
+        combined = {frozenset(map(self.find, axes)) for _, _, axes in self.reductions}
+        if len(combined) > 1:
+            raise Unfit("they reduce over different axes")
+        space.reduced = combined.pop() if combined else frozenset()
+        for _, moves, _ in self.reductions:
+            if frozenset(map(self.find, moves)) != space.whole:
+                raise Unfit("a reduction's operand does not vary over all axes")
+
+
+def _width(axes: Axes) -> int:
+    return sum(a is not None for a in axes)

@@ -1,0 +1,199 @@
+"""What a node of a function is made of, as far as a kernel is concerned.
+
+    before: %y = softmax %x {dim=-1}        x: bf16[rows, cols]
+    after:  %w = to %x {dtype=f32} ; %m = amax %w ; %s = sub %w, %m ; %e = exp %s
+            %t = sum %e ; %q = div %e, %t ; %y = to %q {dtype=bf16}
+
+Elementwise rows and reductions are their own only piece. A composite becomes the rows of its
+expansion (decision D7), widened to f32 around it when it rounds once (decision D8). A node that no
+kernel can compute has a reason instead.
+"""
+
+from dataclasses import dataclass
+
+from astjit.fusion.axes import memory_order
+from astjit.ir.builder import Builder
+from astjit.ir.function import Block, Node
+from astjit.ir.value import Result, Value
+from astjit.ops.rules import normal_axes
+from astjit.ops.spec import Call, Kind, Trait
+from astjit.ops.table import OPS
+from astjit.types.dtype import F32
+from astjit.types.shape import Sizes
+from astjit.types.tensor import TensorType
+
+CAST = OPS["to"]
+DEPTH = 8  # composites inside composites
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A node of the function that one kernel computes whole.
+
+    Attributes:
+        node: of the function.
+        pieces: elementwise, reduce, view and size nodes, in order; the node itself when it is one.
+        results: for each of the node's results the value of the pieces that it is.
+    """
+
+    node: Node
+    pieces: tuple[Node, ...]
+    results: tuple[Value, ...]
+
+
+class Unfit(Exception):
+    """Why values cannot share a kernel, in plain words."""
+
+
+def call_of(node: Node, sizes: Sizes) -> Call:
+    """The use of an op as its rule sees it."""
+    default = F32
+    for result in node.results:  # a float made from integers has torch's default type
+        if isinstance(result.type, TensorType) and result.type.dtype.is_float:
+            default = result.type.dtype
+    types = tuple(None if v is None else v.type for v in node.operands)
+    return Call(types, node.fields, sizes, default)
+
+
+def is_view(value: Value) -> bool:
+    """True for the result of a view."""
+    node = value.node if isinstance(value, Result) else None
+    return isinstance(node, Node) and node.op.kind is Kind.VIEW
+
+
+def view_source(value: Value) -> Value:
+    """What a view's result is a view of."""
+    assert isinstance(value, Result)
+    assert isinstance(value.node, Node)
+    source = value.node.operands[0]
+    assert source is not None
+    return source
+
+
+def root_of(value: Value) -> Value:
+    """The value that a chain of views starts from; the value itself when it is no view."""
+    while is_view(value):
+        value = view_source(value)
+    return value
+
+
+def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
+    """The pieces of a node.
+
+    Raises:
+        Unfit: if no kernel computes it, with the reason.
+    """
+    name = node.op.name
+    if Trait.EFFECT in node.op.traits or node.regions:
+        raise Unfit(f"{name} is not part of any kernel")
+    types = [v.type for v in (*node.values, *node.results) if isinstance(v.type, TensorType)]
+    if not any(isinstance(r.type, TensorType) for r in node.results):
+        raise Unfit(f"{name} makes Python numbers")
+    if len({t.device for t in types}) > 1:
+        raise Unfit(f"{name} mixes devices")
+    scratch = Block()
+    if expands(node):
+        results = _expand(node, Builder(scratch, sizes, location=node.location), DEPTH)
+    elif node.op.kind in (Kind.ELEMENTWISE, Kind.REDUCE):
+        scratch.nodes.append(node)
+        results = node.results
+    else:
+        raise Unfit(f"{name} is {_KINDS.get(node.op.kind, 'a library call')}")
+    for piece in scratch.nodes:
+        _check(piece, node, target)
+    made = {r for piece in scratch.nodes for r in piece.results}
+    if not all(root_of(value) in made for value in results):
+        raise Unfit(f"{name} returns its operand")
+    return Unit(node, tuple(scratch.nodes), results)
+
+
+_KINDS = {
+    Kind.COMPOSITE: "composite without an expansion",
+    Kind.GATHER: "a gather, which no kernel kind holds yet",
+    Kind.FACTORY: "a factory",
+}
+
+
+def expands(node: Node) -> bool:
+    """Whether a kernel computes the node by other rows."""
+    kinds = (Kind.ELEMENTWISE, Kind.REDUCE, Kind.COMPOSITE)
+    return node.op.kind in kinds and node.op.expand is not None and not node.op.spell
+
+
+def _expand(node: Node, emit: Builder, depth: int) -> tuple[Value, ...]:
+    """The node's expansion, composites inside it expanded in turn."""
+    if not depth:
+        raise Unfit(f"{node.op.name} expands too deeply")
+    operands = list(node.operands)
+    if node.op.rounds == "once":
+        operands = [_widened(v, emit) for v in operands]
+    inner = Builder(Block(), emit.sizes, emit.default, emit.location)
+    assert node.op.expand is not None
+    try:
+        made = tuple(node.op.expand(inner, *operands, **node.fields))
+    except NotImplementedError as error:
+        raise Unfit(f"{node.op.name} has no expansion here: {error}") from error
+    replaced: dict[Value, Value] = {}
+    for piece in inner.block.nodes:
+        piece.operands = tuple(v if v is None else replaced.get(v, v) for v in piece.operands)
+        if expands(piece):
+            replaced.update(zip(piece.results, _expand(piece, emit, depth - 1), strict=True))
+        else:
+            emit.block.nodes.append(piece)
+    results = []
+    for value, wanted in zip(made, node.results, strict=True):
+        result = replaced.get(value, value)  # type: ignore[call-overload]  # a Ref of ours
+        if isinstance(wanted.type, TensorType) and result.type.dtype != wanted.type.dtype:
+            result = emit.emit(CAST.name, result, dtype=wanted.type.dtype)
+        results.append(result)
+    return tuple(results)
+
+
+def _widened(value: Value | None, emit: Builder) -> Value | None:
+    if value is not None and isinstance(value.type, TensorType) and value.type.dtype.is_half:
+        return emit.emit(CAST.name, value, dtype=F32)
+    return value
+
+
+def _check(piece: Node, node: Node, target: str) -> None:
+    """Raise Unfit unless a kernel body can hold the piece."""
+    op = piece.op
+    where = "" if piece is node else f"{node.op.name} needs "
+    if op.kind is Kind.ELEMENTWISE:
+        kind = piece.result.type
+        dtype = kind.dtype.compute.name if isinstance(kind, TensorType) else ""
+        if op is not CAST and op.spelling((target, "c"), dtype) is None:
+            raise Unfit(f"{where}{op.name}, which has no text for {target}")
+    elif op.kind is Kind.REDUCE:
+        if not op.combine:
+            raise Unfit(f"{where}{op.name}, which no kernel combines")
+        _check_reduction(piece, node)
+    elif op.kind not in (Kind.VIEW, Kind.SIZE):
+        raise Unfit(f"{where}{op.name}, which is {_KINDS.get(op.kind, 'a library call')}")
+
+
+def reduced_axes(piece: Node, *, ones: bool = False) -> tuple[int, ...]:
+    """The axes of its operand that a reduction combines, those of size 1 only with `ones`."""
+    source = piece.values[0].type
+    assert isinstance(source, TensorType)
+    dims = piece.fields["dim"]
+    assert dims is None or isinstance(dims, tuple)
+    return tuple(a for a in normal_axes(dims, source.rank) if ones or source.dims[a] != 1)
+
+
+def _check_reduction(piece: Node, node: Node) -> None:
+    """Only axes that lie innermost in memory, before or after, and never all of them alone."""
+    source = piece.values[0].type
+    assert isinstance(source, TensorType)
+    axes = reduced_axes(piece)
+    if not axes:
+        return
+    kinds = [r.type for r in node.results if isinstance(r.type, TensorType)]
+    whole = [kind for kind in kinds if kind.dims == source.dims]
+    if len(axes) == sum(d != 1 for d in source.dims) and not whole:
+        raise Unfit(f"{node.op.name} reduces a whole tensor")
+    for kind in (source, *whole):
+        order = [a for a in memory_order(kind) if kind.dims[a] != 1]
+        if set(order[-len(axes) :]) == set(axes):
+            return
+    raise Unfit(f"{node.op.name} reduces axes that do not lie innermost in memory")

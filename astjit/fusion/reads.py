@@ -1,0 +1,200 @@
+"""The buffers of a group: what it reads and writes, folded into index maps over its axes.
+
+    before: %a, %b = chunk %x ; %s = silu %a ; %y = mul %s, %b          x: f32[rows, 2*n]
+    after:  in a: f32[rows, cols] strides(a_stride_rows, 1), in b: the same at an offset of n
+            out y: f32[rows, cols]                                       rows = rows, cols = n
+
+Views of memory are nothing but strides and an offset; two reads of one memory at one index are one
+buffer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from astjit.fusion.axes import Access, Axis, Nest, access, memory_order, nest, place
+from astjit.fusion.index import Axes, Space
+from astjit.fusion.kernel import Buffer, Role
+from astjit.fusion.names import Names
+from astjit.fusion.pieces import Unfit, Unit, call_of, is_view, root_of, view_source
+from astjit.ir.function import Node
+from astjit.ir.value import Param, Value, tensor_type
+from astjit.types.shape import Dim, Sizes, Sym, add
+from astjit.types.tensor import TensorType
+
+_Key = tuple[Value, Dim, tuple[tuple[Axis, Dim], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Memory that a kernel reads or writes.
+
+    Attributes:
+        value: the function's value whose memory it is: never a view.
+        shown: the value read, a view of it or itself.
+        offset: elements from the first of `value` to the first of `shown`.
+        axes: the axis of each dim of `shown`.
+        access: strides over the axes.
+    """
+
+    value: Value
+    shown: Value
+    offset: Dim
+    axes: Axes
+    access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A buffer with the memory that it stands for, and the body's parameter."""
+
+    memory: Memory
+    buffer: Buffer
+    param: Param
+
+
+@dataclass(slots=True)
+class Reads:
+    """All buffers of a kernel, with its axes.
+
+    Attributes:
+        nest: the axes.
+        inputs: in order.
+        outputs: in order.
+        names: hands out the remaining names.
+        strides: value of each run-time stride parameter.
+    """
+
+    nest: Nest
+    inputs: list[Bound]
+    outputs: list[Bound]
+    names: Names
+    strides: dict[str, Dim]
+    uses: dict[tuple[Node, int], Bound]
+
+    def param(self, piece: Node, at: int) -> Param:
+        """The body's parameter read by an operand of a piece."""
+        return self.uses[piece, at].param
+
+    def axes(self, param: Param) -> tuple[str, ...]:
+        """The axes of a buffer."""
+        (bound,) = (b for b in (*self.inputs, *self.outputs) if b.param is param)
+        return bound.buffer.axes
+
+
+def offset_of(value: Value, sizes: Sizes) -> Dim:
+    """Elements from the first of a view's root to the first of the view."""
+    total: Dim = 0
+    while is_view(value):
+        node = value.node  # type: ignore[union-attr]  # a view is a Result
+        assert isinstance(node, Node)
+        assert node.op.view is not None
+        total = add(total, node.op.view.offset(call_of(node, sizes)))
+        value = view_source(value)
+    return total
+
+
+def memory_of(value: Value, axes: Axes, sizes: Sizes) -> Memory:
+    """The memory of a value read or written at these axes."""
+    reached = access(tensor_type(value), axes)
+    return Memory(root_of(value), value, offset_of(value, sizes), axes, reached)
+
+
+def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) -> Nest:
+    """The loop nest: axes ordered as the outputs lie, reduced ones innermost.
+
+    Raises:
+        Unfit: if the reduced axes do not collapse into one.
+    """
+    order: list[Axis] = []
+    for memory in (*outputs, *inputs):
+        if set(memory.access.strides) == space.whole:
+            dims = memory_order(tensor_type(memory.shown))
+            order = [a for dim in dims if (a := memory.axes[dim]) is not None]
+            break
+    order += sorted(space.whole - set(order))
+    parallel = [a for a in order if a not in space.reduced]
+    reduced = [a for a in order if a in space.reduced]
+    accesses = [m.access for m in (*inputs, *outputs)]
+    made = nest(parallel, reduced, accesses, space.sizes)
+    if len(made.reduced) > 1:
+        raise Unfit("the reduced axes do not lie as one in every buffer")
+    return made
+
+
+def memories(
+    units: Sequence[Unit], space: Space, outputs: Sequence[Value], sizes: Sizes
+) -> tuple[list[Memory], list[Memory], dict[tuple[Node, int], int]]:
+    """What the units read, each index of a memory once, what they write, what each use reads."""
+    found: dict[_Key, int] = {}
+    inputs: list[Memory] = []
+    uses: dict[tuple[Node, int], int] = {}
+    for unit in units:
+        for piece in unit.pieces:
+            for at, value in enumerate(piece.operands):
+                if value is None or (piece, at) not in space.leaves:
+                    continue
+                memory = memory_of(value, space.leaves[piece, at], sizes)
+                strides = tuple(sorted(memory.access.strides.items()))
+                key = (memory.value, memory.offset, strides)
+                if key not in found:
+                    found[key] = len(inputs)
+                    inputs.append(memory)
+                uses[piece, at] = found[key]
+    return inputs, [memory_of(v, space.axes[v], sizes) for v in outputs], uses
+
+
+def reads_of(
+    units: Sequence[Unit],
+    space: Space,
+    outputs: Sequence[Value],
+    sizes: Sizes,
+    params: Sequence[Value],
+) -> Reads:
+    """The buffers of a group whose results needed outside are `outputs`.
+
+    Raises:
+        Unfit: if no kernel kind has such a loop nest.
+    """
+    inputs, written, uses = memories(units, space, outputs, sizes)
+    where = layout(space, inputs, written)
+    reads = Reads(where, [], [], Names(where.axes), {}, {})
+    position = {p: i for i, p in enumerate(params)}
+    last = len(position)
+    order = sorted(range(len(inputs)), key=lambda i: (position.get(inputs[i].value, last), i))
+    bound = {i: _bind(reads, inputs[i], "in") for i in order}
+    reads.inputs = [bound[i] for i in order]
+    reads.outputs = [_bind(reads, memory, "out") for memory in written]
+    reads.uses = {use: bound[i] for use, i in uses.items()}
+    return reads
+
+
+def _bind(reads: Reads, memory: Memory, role: Role) -> Bound:
+    """Name and place one buffer. Run-time strides become parameters called after it."""
+    plain = "out" if role == "out" else "input"
+    name = reads.names.take(memory.shown.name, memory.value.name, plain)
+    axes, strides = place(reads.nest, memory.access)
+    if role == "out" and not reads.nest.members[reads.nest.axes[0]]:
+        axes, strides = _with_unit_axis(reads.nest, axes, strides)
+    kind = tensor_type(memory.shown)
+    buffer = Buffer(name, kind.dtype, axes, role)
+    if strides is not None:
+        pairs = zip(axes, strides, strict=True)
+        buffer = replace(buffer, strides=tuple(_stride(reads, name, a, s) for a, s in pairs))
+    param = Param(TensorType(kind.dtype, tuple(map(Sym, axes)), device=kind.device), name)
+    return Bound(memory, buffer, param)
+
+
+def _with_unit_axis(
+    where: Nest, axes: tuple[str, ...], strides: tuple[Dim, ...] | None
+) -> tuple[tuple[str, ...], tuple[Dim, ...] | None]:
+    """An output of a kernel of one row has the axis of that row too."""
+    return (where.axes[0], *axes), None if strides is None else (0, *strides)
+
+
+def _stride(reads: Reads, buffer: str, axis: str, stride: Dim) -> int | str:
+    if stride in (0, 1):
+        return 0 if stride == 0 else 1
+    name = f"{buffer}_stride_{axis}"
+    reads.strides[name] = stride
+    reads.names.taken.add(name)
+    return name
