@@ -7,13 +7,13 @@ extern "C" void bias_gelu(const float* x, const float* bias, const float* residu
     const float* x_row = x + row * cols;
     const float* residual_row = residual + row * cols;
     float* y_row = y + row * cols;
-    sweep<2>(0, cols, [&](long col, auto, auto mask) INLINE {
+    sweep<2>(0, cols, [=](long col, auto, auto mask) INLINE {
       const vf a = load(x_row + col, mask);
       const vf b = load(bias + col, mask);
       const vf r = load(residual_row + col, mask);
       const vf h = a + b;
-      const vf inner = 0.7978845608f * (h + 0.044715f * (h * h * h));
-      const vf gelu = h / (1.0f + exp(-2.0f * inner));
+      const vf z = -1.59576912f * (h + 0.044715f * (h * h * h));
+      const vf gelu = h / (1.0f + exp(z));
       const vf out = gelu + r;
       store(y_row + col, out, mask);
     });

@@ -5,11 +5,11 @@ extern "C" void cross_entropy(const float* x, const long* target, float* loss, i
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (long row = 0; row < rows; ++row) {
     const float* x_row = x + row * cols;
-    const float m = reduce<Max>(0, cols, [&](long col, auto mask) INLINE {
+    const float m = reduce<Max>(0, cols, [=](long col, auto mask) INLINE {
       const vf a = load(x_row + col, mask);
       return a;
     });
-    const float s = reduce<Sum>(0, cols, [&](long col, auto mask) INLINE {
+    const float s = reduce<Sum, 2>(0, cols, [=](long col, auto mask) INLINE {
       const vf a = load(x_row + col, mask);
       return exp(a - m);
     });

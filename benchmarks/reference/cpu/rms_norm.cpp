@@ -11,7 +11,7 @@ extern "C" void rms_norm(const float* x, const float* residual, const float* wei
     float* h_row = h + row * cols;
     float* y_row = y + row * cols;
     // h = x + residual
-    const float total = reduce<Sum>(0, cols, [&](long col, auto mask) INLINE {
+    const float total = reduce<Sum>(0, cols, [=](long col, auto mask) INLINE {
       const vf a = load(x_row + col, mask);
       const vf r = load(residual_row + col, mask);
       const vf hidden = a + r;
@@ -22,7 +22,7 @@ extern "C" void rms_norm(const float* x, const float* residual, const float* wei
     const float mean = total / (float)cols;
     const float rstd = rsqrt(mean + (float)eps);
     // return h, h * rstd * weight
-    sweep<4>(0, cols, [&](long col, auto, auto mask) INLINE {
+    sweep<4>(0, cols, [=](long col, auto, auto mask) INLINE {
       const vf hidden = load(h_row + col, mask);
       const vf w = load(weight + col, mask);
       store(y_row + col, hidden * rstd * w, mask);

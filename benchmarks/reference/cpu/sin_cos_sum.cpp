@@ -5,12 +5,12 @@ extern "C" void sin_cos_sum(const float* x, float* y, float* work, long n, int t
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (long chunk = 0; chunk < chunks; ++chunk) {
     const long begin = chunk * 4096, end = begin + 4096 < n ? begin + 4096 : n;
-    work[chunk] = reduce<Sum>(begin, end, [&](long i, auto mask) INLINE {
+    work[chunk] = reduce<Sum, 2>(begin, end, [=](long i, auto mask) INLINE {
       const vf a = load(x + i, mask);
       return sin(a) * cos(a);
     });
   }
-  const float s = reduce<Sum>(0, chunks, [&](long i, auto mask) INLINE {
+  const float s = reduce<Sum, 2>(0, chunks, [=](long i, auto mask) INLINE {
     return load(work + i, mask);
   });
   *y = s;

@@ -4,5 +4,3 @@ HELPER float abs(float a) { return __builtin_fabsf(a); }
 HELPER vf with_sign_of(vf x, vf y) {  // y is not negative
   return (vf)((vi)y | ((vi)x & (int)0x80000000));
 }
-HELPER vf at_least(float low, vf a) { return low > a ? fill(low) : a; }  // NaN stays
-HELPER vf at_most(float high, vf a) { return high < a ? fill(high) : a; }

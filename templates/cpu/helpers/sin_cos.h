@@ -1,4 +1,4 @@
-// needs: core fma sign exp
+// needs: core exp sign
 // x = n pi/2 + r with pi/2 in three parts; from 48,000 on, libm's reduction, lane by lane.
 HELPER bool any(vi truth) {
 #if defined(__clang__)
@@ -17,8 +17,8 @@ __attribute__((noinline, cold)) static vf sin_far(vf x, vf y, int shift) {
   return y;
 }
 HELPER vf sin_turned(vf x, int shift) {  // sin(x + shift pi/2)
-  vi k;
-  const vf n = nearest(x, 0.636619747f, k);
+  vi turns;
+  const vf n = nearest<0>(x, 0.636619747f, turns);
   vf r = fma(n, fill(-1.57079637f), x);
   r = fma(n, fill(4.37113883e-8f), r);
   r = fma(n, fill(1.71512451e-15f), r);
@@ -26,7 +26,7 @@ HELPER vf sin_turned(vf x, int shift) {  // sin(x + shift pi/2)
   const vf s = fma(r * z, poly(z, -1.95179091e-4f, 0.00833218731f, -0.166666552f), r);
   const vf c = fma(z * z, poly(z, 2.44324336e-5f, -0.00138873095f, 0.0416666456f),
                    fma(z, fill(-0.5f), fill(1.0f)));
-  const vi q = k + shift;
+  const vi q = turns + shift;
   const vf y = (vf)((vi)((q & 1) != 0 ? c : s) ^ (q & 2) << 30);
   if (__builtin_expect(any(abs(x) >= 48000.0f), 0)) return sin_far(x, y, shift);
   return y;

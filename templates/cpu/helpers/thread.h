@@ -1,0 +1,2 @@
+// needs:
+extern "C" int omp_get_thread_num();
