@@ -1,0 +1,151 @@
+"""Runs a function through PyTorch, one op at a time: the oracle, and the way without a compiler.
+
+interpret(fn, [x, w, 1e-6])  =>  [y], each op being the call that eager would make
+"""
+
+import importlib
+from collections.abc import Sequence
+from functools import lru_cache
+from types import CodeType
+
+import torch
+
+from astjit.errors import InternalError, UsageError
+from astjit.ir.function import Function, Node
+from astjit.ir.value import Literal, Param, Value
+from astjit.ops.host import host_text
+from astjit.ops.spec import FieldKind, Kind
+from astjit.types.shape import Dim, Sym, evaluate
+from astjit.types.tensor import ScalarType, TensorType, Type
+
+Datum = torch.Tensor | float
+
+
+def interpret(
+    function: Function, arguments: Sequence[Datum], *, check: bool = False
+) -> list[Datum]:
+    """The results of a function, computed without gradients.
+
+    Args:
+        function: verified SSA without control flow.
+        arguments: one for each parameter: a tensor, or a Python number.
+        check: also compare dtype, sizes and layout of every value with its type.
+
+    Raises:
+        UsageError: if the arguments do not fit the parameters' types.
+        InternalError: for an op of kind CONTROL or BODY; with `check`, where torch's result is not
+            of the type that the row inferred.
+    """
+    if len(arguments) != len(function.params):
+        raise UsageError(
+            f"{function.name} takes {len(function.params)} arguments, not {len(arguments)}"
+        )
+    sizes = bind_sizes(function.params, arguments)
+    known: dict[Value, Datum] = dict(zip(function.params, arguments, strict=True))
+    with torch.no_grad():
+        for node in function.body.nodes:
+            values = _run(node, known, sizes)
+            if check:
+                _check(node, values, sizes)
+            known.update(zip(node.results, values, strict=True))
+    return [v.value if isinstance(v, Literal) else known[v] for v in function.results]
+
+
+def bind_sizes(params: Sequence[Param], arguments: Sequence[Datum]) -> dict[str, int]:
+    """The value of every size symbol, read from the arguments' sizes and strides.
+
+    Raises:
+        UsageError: if an argument does not have its parameter's type.
+    """
+    sizes: dict[str, int] = {}
+    pending: list[tuple[Param, Dim, int]] = []
+    for param, argument in zip(params, arguments, strict=True):
+        if not isinstance(param.type, TensorType):
+            if isinstance(argument, torch.Tensor):
+                raise UsageError(f"argument {param.name!r} is a tensor, not a Python {param.type}")
+            continue
+        if not isinstance(argument, torch.Tensor) or argument.dim() != param.type.rank:
+            raise UsageError(f"argument {param.name!r} is not {param.type}")
+        pairs = list(zip(param.type.dims, argument.shape, strict=True))
+        if param.type.strides is not None:
+            pairs += zip(param.type.strides, argument.stride(), strict=True)
+        for dim, actual in pairs:
+            if isinstance(dim, Sym):
+                sizes.setdefault(dim.name, int(actual))
+            pending.append((param, dim, int(actual)))
+    for param, dim, actual in pending:
+        if (wanted := evaluate(dim, sizes)) != actual:
+            raise UsageError(f"argument {param.name!r}: {dim} is {wanted}, and here {actual}")
+    return sizes
+
+
+def _run(node: Node, known: dict[Value, Datum], sizes: dict[str, int]) -> tuple[Datum, ...]:
+    if node.op.kind in (Kind.CONTROL, Kind.BODY):
+        raise InternalError(
+            f"the interpreter does not run {node.op} (of kind {node.op.kind.value})"
+        )
+    operands = [
+        None if v is None else v.value if isinstance(v, Literal) else known[v]
+        for v in node.operands
+    ]
+    value: object
+    scalar = isinstance(node.results[0].type, ScalarType) and node.op.kind is not Kind.SIZE
+    if scalar and "py" not in node.op.spell and node.op.evaluate is not None:
+        value = node.op.evaluate(*operands, **node.fields)
+    else:
+        names = [None if v is None else f"_{i}" for i, v in enumerate(operands)]
+        text = host_text(
+            node.op,
+            names,
+            node.fields,
+            scalar=scalar,
+            size=lambda dim: str(evaluate(dim, sizes)),
+        )
+        value = eval(_compiled(text), _namespace(node, operands))
+    return tuple(value) if isinstance(value, tuple | list) else (value,)  # type: ignore[return-value]
+
+
+@lru_cache(4096)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<op>", "eval")
+
+
+def _namespace(node: Node, operands: Sequence[Datum | None]) -> dict[str, object]:
+    names: dict[str, object] = {f"_{i}": v for i, v in enumerate(operands)}
+    names["torch"] = torch
+    if any(declared.kind is FieldKind.TYPES for declared in node.op.fields):
+        root = str(node.fields["target"]).split(".")[0]
+        if root not in ("torch", "Tensor"):
+            names[root] = importlib.import_module(root)
+    return names
+
+
+def _check(node: Node, values: tuple[Datum, ...], sizes: dict[str, int]) -> None:
+    if len(values) != len(node.results):
+        raise InternalError(f"{node.op} gave {len(values)} results, not {len(node.results)}")
+    for result, value in zip(node.results, values, strict=True):
+        found = _found(value)
+        wanted = _wanted(result.type, sizes)
+        if found != wanted:
+            where = f" at {node.location}" if node.location else ""
+            raise InternalError(f"{node.op}{where}: torch gives {found}, the row infers {wanted}")
+
+
+def _found(value: Datum) -> str:
+    if isinstance(value, torch.Tensor):
+        return _shown(str(value.dtype), tuple(value.shape), tuple(value.stride()))
+    return type(value).__name__
+
+
+def _wanted(kind: Type, sizes: dict[str, int]) -> str:
+    if isinstance(kind, ScalarType):
+        return str(kind)
+    dims = tuple(evaluate(d, sizes) for d in kind.dims)
+    strides = tuple(evaluate(s, sizes) for s in kind.element_strides())
+    return _shown(f"torch.{kind.dtype.torch}", dims, strides)
+
+
+def _shown(dtype: str, dims: tuple[int, ...], strides: tuple[int, ...]) -> str:
+    """Strides of axes of size 1, and of tensors without elements, say nothing."""
+    layout = ["-" if d == 1 or 0 in dims else str(s) for d, s in zip(dims, strides, strict=True)]
+    return f"{dtype}{list(dims)} strides({', '.join(layout)})"
