@@ -1,22 +1,90 @@
 """Kernel and Schedule to text, for both targets."""
 
+import re
 from collections.abc import Callable, Sequence
 
+from astjit.codegen.cpu_view import TILE, CpuView
+from astjit.codegen.cuda_view import CudaView
+from astjit.codegen.helpers import closure, pieces, used_pieces
+from astjit.codegen.kinds import KINDS
+from astjit.codegen.names import Names
 from astjit.codegen.signature import Text
 from astjit.fusion.kernel import Kernel
 from astjit.fusion.schedule import Schedule
 from astjit.location import Location
+from astjit.text.environment import render
 
 SourceLine = Callable[[Location], str]
+_MOVES = frozenset({"load", "store", "load_strided", "store_strided", "element", "put"})
+_CPU_HALF = re.compile(r"\b(?:bf16|f16|round_bf16|round_f16)\b")
 
 
-def cpu_unit(kernels: Sequence[tuple[Kernel, Schedule]], source_line: SourceLine, features: str) -> Text:
-    """One C++ translation unit for all kernels of a Program (decision D9)."""
-    raise AssertionError(kernels, source_line, features)
+def tidy(text: str) -> str:
+    """The text without blank lines, but for those that a line holding only ~ asks for."""
+    lines = (line.rstrip() for line in text.split("\n"))
+    return "\n".join("" if line == "~" else line for line in lines if line) + "\n"
+
+
+def helper_names(target: str) -> Names:
+    """Every identifier that a helper defines, so that no variable hides one."""
+    return Names(name for piece in pieces(target).values() for name in piece.defines)
+
+
+def cpu_unit(
+    kernels: Sequence[tuple[Kernel, Schedule]], source_line: SourceLine, features: str
+) -> Text:
+    """One C++ translation unit for all kernels of a Program (decision D9).
+
+    Args:
+        kernels: each with its schedule.
+        source_line: the user's source text at a location, for comments.
+        features: the compiler options it is meant for, shown in the first line.
+    """
+    texts, entries = [], {}
+    for kernel, schedule in kernels:
+        view = CpuView(kernel, schedule, helper_names("cpu"), source_line)
+        entries[kernel.name] = view.entry()
+        body = render(KINDS[kernel.kind].cpu, **_cpu_values(view))
+        texts.append(tidy(body))
+    section = "\n".join(texts)
+    wanted = used_pieces("cpu", section, _MOVES) | {"core"}
+    if _CPU_HALF.search(section):
+        wanted.add("half")
+    if re.search(r"\b(?:element|put)\(", section):
+        wanted.add("element")
+    helpers = "\n".join(p.text for p in closure("cpu", wanted))
+    return Text(f"// {features}\n", helpers, section, entries)
+
+
+def _cpu_values(view: CpuView) -> dict[str, object]:
+    return {
+        "head": view.head,
+        "space": view.space,
+        "vectors": view.vectors,
+        "uniforms": view.uniforms,
+        "row_lines": view.row_lines,
+        "steps": view.steps,
+        "tile": TILE,
+    }
 
 
 def cuda_unit(
     variants: Sequence[tuple[Kernel, Schedule]], source_line: SourceLine, arch: str
 ) -> Text:
-    """One CUDA text that compiles alone: helpers once, then each kernel in its variant."""
-    raise AssertionError(variants, source_line, arch)
+    """One CUDA text that compiles alone: helpers once, then each kernel in its variant.
+
+    Args:
+        variants: kernels, each with the schedule to render it for.
+        source_line: the user's source text at a location, for comments.
+        arch: shown in the first line with the other options.
+    """
+    texts, entries, wanted = [], {}, set[str]()
+    for kernel, schedule in variants:
+        view = CudaView(kernel, schedule, helper_names("cuda"), source_line)
+        entries[kernel.name] = view.entry()
+        text = tidy(render(KINDS[kernel.kind].cuda, **view.values()))
+        wanted |= view.pieces | used_pieces("cuda", text, _MOVES)
+        texts.append(text)
+    helpers = "\n".join(p.text for p in closure("cuda", wanted))
+    options = f"// nvrtc --gpu-architecture={arch} --std=c++17 --fmad=false\n"
+    return Text(options, helpers, "\n".join(texts), entries)

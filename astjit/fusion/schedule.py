@@ -60,7 +60,11 @@ class Limits:
 
 
 def schedule(
-    kernel: Kernel, target: str, sizes: Mapping[str, int], alignment: int, limits: Limits | None = None
+    kernel: Kernel,
+    target: str,
+    sizes: Mapping[str, int],
+    alignment: int,
+    limits: Limits | None = None,
 ) -> Schedule:
     """The variant of `kernel` for these sizes.
 
@@ -116,7 +120,15 @@ def _cuda_row(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sched
         if length <= threads * per_thread * vector and len(later) * per_thread * vector <= 64:
             places = {v: "registers" for v in later}
             return Schedule(
-                "cuda", "resident", vector, threads, 1, per_thread, aligned, wide, _positions(kernel, places)
+                "cuda",
+                "resident",
+                vector,
+                threads,
+                1,
+                per_thread,
+                aligned,
+                wide,
+                _positions(kernel, places),
             )
     places = {v: b for v in later if (b := _stored_in(kernel, v)) is not None}
     return Schedule("cuda", "looped", vector, 512, 1, 2, aligned, wide, _positions(kernel, places))
@@ -131,12 +143,16 @@ def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) ->
         return Schedule("cuda", "plain", vector, threads, 1, 1, aligned, length >= 2**31 - 2**14)
     while threads > 32 and threads * vector // 2 >= length:
         threads //= 2
-    return Schedule("cuda", "plain", vector, threads, 256 // threads, 2, aligned, length >= 2**31 - 2**14)
+    return Schedule(
+        "cuda", "plain", vector, threads, 256 // threads, 2, aligned, length >= 2**31 - 2**14
+    )
 
 
 def cpu_schedule(kernel: Kernel) -> Schedule:
     """The only CPU variant: alignment and row length are decided inside the text."""
-    vector = 0 if is_float_kernel(kernel) and unit_stride(kernel) else 1  # 0: as wide as the machine
+    vector = (
+        0 if is_float_kernel(kernel) and unit_stride(kernel) else 1
+    )  # 0: as wide as the machine
     places: dict[Result, Place] = {}
     for value in later_uses(kernel):
         stored = _stored_in(kernel, value)
@@ -182,7 +198,9 @@ def _free_output(kernel: Kernel, value: Result) -> str | None:
 
 
 def _needed_by(stored: object, value: Result) -> bool:
-    return isinstance(stored, Result) and isinstance(stored.node, Node) and value in stored.node.values
+    return (
+        isinstance(stored, Result) and isinstance(stored.node, Node) and value in stored.node.values
+    )
 
 
 def _holds(value: Result, dtype: str) -> bool:

@@ -123,7 +123,9 @@ def _fill(
 
 def _element_slice(todo: list[Value], elements: set[Value], kept: set[Value]) -> set[Value]:
     scalars = {v for v in slice_back(todo) if v not in elements}
-    return {v for v in slice_back(todo, kept | scalars) if v in elements and not isinstance(v, Param)}
+    return {
+        v for v in slice_back(todo, kept | scalars) if v in elements and not isinstance(v, Param)
+    }
 
 
 def later_uses(kernel: Kernel) -> dict[Result, list[int]]:

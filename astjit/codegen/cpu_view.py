@@ -1,0 +1,343 @@
+"""What templates/cpu may read: one kernel as finished lines of C++ for each pass."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from astjit.codegen.address import (
+    Space,
+    index_name,
+    inner_stride,
+    line_offset,
+    space_of,
+    split_line,
+)
+from astjit.codegen.dialect import CPU
+from astjit.codegen.expression import Text
+from astjit.codegen.names import Names
+from astjit.codegen.signature import Argument, Entry
+from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
+from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype
+from astjit.fusion.kernel import Buffer, Kernel, is_load
+from astjit.fusion.schedule import Schedule
+from astjit.fusion.stages import Pass, cut, wanted
+from astjit.ir.function import Node
+from astjit.ir.value import Literal, Result, Value
+from astjit.ops.reduce import COMBINES
+
+FIXED = ("threads", "mask", "u", "work", "tile", "tiles", "begin", "end", "line")
+TILE = 4096  # elements of a row that one thread takes at a time, where rows are cut
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One walk along a row.
+
+    Attributes:
+        result: `const float total = ` of a reduction, "" when only stores happen.
+        combine: the struct that combines, "" when only stores happen.
+        init: the value to start from (lane by lane only).
+        kind: the C type of the result (lane by lane only).
+        body: the statements at each element, indented.
+    """
+
+    result: str
+    combine: str
+    init: str
+    kind: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The lines before a walk, and the walk."""
+
+    lines: str
+    sweep: Sweep | None
+
+
+class CpuView:
+    """A kernel as the CPU templates see it."""
+
+    def __init__(
+        self, kernel: Kernel, schedule: Schedule, names: Names, source: SourceLine
+    ) -> None:
+        self.kernel, self.schedule, self.space = kernel, schedule, space_of(kernel)
+        self.vectors = schedule.vector != 1
+        self.comments = Comments(source)
+        self.kept = schedule.kept(kernel)
+        self.scratch = [v for v, place in self.kept.items() if place == "scratch"]
+        scope = names.child()
+        for name in (*FIXED, *kernel.axes, *map(index_name, kernel.axes), *kernel.stride_names):
+            scope.reserve(name)
+        self.buffers = {b.name: scope.reserve(b.name) for b in kernel.buffers}
+        self.writer = Writer(kernel, CPU, scope, vectors=self.vectors)
+        for param in kernel.numbers:
+            self.writer.texts[param] = Text(scope.reserve(param.name))
+        cuts = cut(kernel, self.kept)
+        self.uniforms = block(self._uniform_lines(list(cuts.uniforms)), 2)
+        self.rows = {b.name: self._row_name(b, scope) for b in kernel.buffers}
+        self.scratch_names = {v: scope.take(f"{v.name or 'kept'}_scratch") for v in self.scratch}
+        indent = 4 if self.space.line else 2
+        self.steps = [s for p in cuts.passes for s in self._steps(p, indent)]
+        self.row_lines = self._row_lines(indent)
+
+    # -- entry point ---------------------------------------------------------------------------
+    def entry(self) -> Entry:
+        """What the entry point takes."""
+        kernel = self.kernel
+        arguments = [Argument("buffer", b.name, "pointer") for b in kernel.buffers]
+        arguments += [Argument("size", a, "long") for a in kernel.axes]
+        arguments += [Argument("stride", s, "long") for s in kernel.stride_names]
+        arguments += [Argument("number", p.name, number_ctype(kernel, p)) for p in kernel.numbers]
+        if self.scratch:
+            arguments.append(Argument("work", "work", "pointer"))
+        arguments.append(Argument("threads", "threads", "int"))
+        return Entry(kernel.name, tuple(arguments), len(self.scratch))
+
+    @property
+    def head(self) -> str:
+        """The function's head up to the opening brace."""
+        declarations = []
+        for argument in self.entry().arguments:
+            if argument.role == "buffer":
+                buffer = next(b for b in self.kernel.buffers if b.name == argument.name)
+                const = "const " if buffer.role == "in" else ""
+                declarations.append(f"{const}{CPU.memory_types[buffer.dtype.name]}* {buffer.name}")
+            elif argument.role == "work":
+                declarations.append("float* work")
+            else:
+                declarations.append(f"{argument.ctype} {argument.name}")
+        return parameters(f'extern "C" void {self.kernel.name}(', declarations, ") {")
+
+    # -- rows ----------------------------------------------------------------------------------
+    def _row_name(self, buffer: Buffer, scope: Names) -> str:
+        moves = line_offset(buffer, self.space, "{0}")
+        varies = self.space.inner in buffer.axes
+        return scope.take(f"{buffer.name}_row") if moves and varies else buffer.name
+
+    def _row_lines(self, indent: int) -> str:
+        space, pointers = self.space, []
+        for b in self.kernel.buffers:
+            if self.rows[b.name] != b.name:
+                const = "const " if b.role == "in" else ""
+                kind = f"{const}{CPU.memory_types[b.dtype.name]}*"
+                offset = line_offset(b, space, "{0}")
+                pointers.append(f"{kind} {self.rows[b.name]} = {b.name} + {offset};")
+        for position, value in enumerate(self.scratch):
+            thread = "omp_get_thread_num()"
+            count = len(self.scratch)
+            which = thread if count == 1 else f"({thread} * {count} + {position})"
+            pointers.append(f"float* {self.scratch_names[value]} = work + {which} * {space.inner};")
+        rest = "\n".join(s.lines + (s.sweep.body if s.sweep else "") for s in self.steps)
+        split = split_line(space, "long") if len(space.lines) > 1 else []
+        return block(prune(split + pointers, rest), indent)
+
+    def _scalar_at(self, buffer: Buffer) -> str:
+        offset = line_offset(buffer, self.space, "{0}") or "0"
+        if buffer.dtype.is_half or not self.vectors:
+            return f"{buffer.name}[{offset}]"
+        return f"{buffer.name}[{offset}]"
+
+    # -- statements ----------------------------------------------------------------------------
+    def _uniform_lines(self, nodes: list[Node]) -> list[str]:
+        return self._scalar_lines(nodes)
+
+    def _scalar_lines(self, nodes: list[Node]) -> list[str]:
+        uses = self._scalar_uses()
+        lines: list[str] = []
+        for node in nodes:
+            made = self.writer.write([node], uses, lambda n: self._scalar_load(n, uses))
+            lines += [*self.comments.of([node]), *made] if made else []
+        return lines
+
+    def _scalar_uses(self) -> Counter[Value]:
+        """Uses of values; a scalar used inside a sweep counts twice, so that it has a name."""
+        uses: Counter[Value] = Counter()
+        for node in self.kernel.body.nodes:
+            element = any(r in self._element_values() for r in node.results) or not node.results
+            for value in node.values:
+                uses[value] += 2 if element else 1
+        return uses
+
+    def _element_values(self) -> set[Value]:
+        if not hasattr(self, "_elements"):
+            self._elements = {
+                r for p in cut(self.kernel, {}).passes for n in p.nodes for r in n.results
+            }
+        return self._elements
+
+    def _scalar_load(self, node: Node, uses: Counter[Value]) -> list[str] | None:
+        if not is_load(node):
+            return None
+        (value,) = node.results
+        buffer = self.kernel.buffer(node.operands[0])
+        text = Text(self._scalar_at(buffer))
+        if buffer.dtype.is_half:
+            text = Text(f"element({text.text})")
+        if uses[value] == 1 and not value.name:
+            self.writer.texts[value] = text
+            return []
+        wish = (
+            value.name
+            if value.name and value.name not in self.writer.names
+            else f"{buffer.name}_{self.space.line or 'v'}"
+        )
+        kind, name = CPU.value_types[dtype_of(value.type).name], self.writer.names.take(wish)
+        self.writer.texts[value] = Text(name)
+        return [f"const {kind} {name} = {text.text};"]
+
+    def _steps(self, here: Pass, indent: int) -> list[Step]:
+        lines = self._scalar_lines(here.scalars)
+        for node in here.scalar_stores:
+            buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
+            text = self.writer.text(value, buffer.dtype.compute).text
+            at = self._scalar_at(buffer)
+            comments = self.comments.of([node])
+            lines += [
+                *comments,
+                f"put({at}, {text});" if buffer.dtype.is_half else f"{at} = {text};",
+            ]
+        if not here.sweeps:
+            return [Step(block(lines, indent), None)] if lines else []
+        steps: list[Step] = []
+        groups: list[tuple[Node | None, bool]] = [
+            (r, i == 0) for i, r in enumerate(here.reductions)
+        ]
+        if not groups:
+            groups = [(None, True)]
+        for reduction, stores in groups:
+            wants = [reduction.values[0]] if reduction else []
+            wants += [n.values[1] for n in here.stores] if stores else []
+            wants += list(here.keeps) if stores else []
+            nodes = self._needed(here, wants)
+            comments = self.comments.of([*nodes, *([reduction] if reduction else []), *here.stores])
+            sweep = self._sweep(here, nodes, reduction, stores, indent + 2)
+            steps.append(Step(block([*lines, *comments], indent), sweep))
+            lines = []
+        return steps
+
+    def _needed(self, here: Pass, wants: list[Value]) -> list[Node]:
+        """The nodes of a pass that these values need, kept values being read."""
+        found, todo = set[Value](), list(wants)
+        reads = set(here.reads)
+        while todo:
+            value = todo.pop()
+            if value in found or not isinstance(value, Result):
+                continue
+            found.add(value)
+            if value not in reads and isinstance(value.node, Node):
+                todo += value.node.values
+        here_nodes = [n for n in self.kernel.body.nodes if any(r in found for r in n.results)]
+        inside = set(here.nodes) | {r.node for r in reads}
+        return [n for n in here_nodes if n in inside]
+
+    def _sweep(
+        self, here: Pass, nodes: list[Node], reduction: Node | None, stores: bool, indent: int
+    ) -> Sweep:
+        inner = self.writer.inner()
+        used = count_uses(
+            [*nodes, *([reduction] if reduction else []), *(here.stores if stores else [])]
+        )
+        for value in here.keeps if stores else []:
+            used[value] += 1
+        reads = set(here.reads)
+        lines = inner.write(nodes, used, lambda n: self._element(n, inner, reads))
+        if stores:
+            for value in here.keeps:
+                lines.append(self._store_text(self._kept_at(value), inner, value, "f32"))
+            kept_in = {(v, self.kept[v]) for v in here.keeps}
+            for node in here.stores:
+                buffer = self.kernel.buffer(node.operands[0])
+                if (node.values[1], buffer.name) in kept_in:
+                    continue  # keeping it there was the store
+                at = self._element_at(buffer)
+                lines.append(self._store_text(at, inner, node.values[1], buffer.dtype.name))
+        if reduction is None:
+            return Sweep("", "", "", "", block(lines, indent))
+        value, (result,) = reduction.values[0], reduction.results
+        dtype = dtype_of(result.type)
+        lines.append(f"return {self._as_element(inner, value)};")
+        body = block(lines, indent)
+        combine = COMBINES[str(reduction.fields["combine"])]
+        declared = self.writer.declare(result, Text(""))
+        init = initial(combine.name, dtype.name)
+        return Sweep(
+            declared.removesuffix(";"), combine.struct, init, CPU.value_types[dtype.name], body
+        )
+
+    def _as_element(self, inner: Writer, value: Value) -> str:
+        if isinstance(value, Literal) or value not in inner.elements:
+            text = inner.text(value).text
+            return f"fill({text})" if self.vectors else text
+        return inner.text(value).text
+
+    def _element(self, node: Node, inner: Writer, reads: set[Result]) -> list[str] | None:
+        (value,) = node.results
+        if value in reads:
+            address, dtype = self._kept_at(value), "f32"
+        elif is_load(node):
+            buffer = self.kernel.buffer(node.operands[0])
+            address, dtype = self._element_at(buffer), buffer.dtype.name
+        else:
+            return None
+        wish = (
+            value.name
+            if value.name and value.name not in inner.names
+            else self._load_wish(node, value)
+        )
+        inner.elements.add(value)
+        kind, name = inner.type_name(value), inner.names.take(wish)
+        inner.texts[value] = Text(name)
+        if self.vectors:
+            return [f"const {kind} {name} = load({address}, mask);"]
+        half = dtype in ("bf16", "f16")
+        return [f"const {kind} {name} = {f'element({address})' if half else address};"]
+
+    def _load_wish(self, node: Node, value: Result) -> str:
+        if is_load(node):
+            return f"{self.kernel.buffer(node.operands[0]).name}_v"
+        return f"{value.name or node.op.name}_v"
+
+    def _store_text(self, at: str, inner: Writer, value: Value, dtype: str) -> str:
+        if self.vectors:
+            return f"store({at}, {self._as_element(inner, value)}, mask);"
+        text = inner.text(value).text
+        return f"put({at}, {text});" if dtype in ("bf16", "f16") else f"{at} = {text};"
+
+    def _kept_at(self, value: Result) -> str:
+        place = self.kept[value]
+        base = self.scratch_names[value] if place == "scratch" else self.rows[place]
+        return f"{base} + {self.space.col}" if self.vectors else f"{base}[{self.space.col}]"
+
+    def _element_at(self, buffer: Buffer) -> str:
+        stride = inner_stride(buffer, self.space)
+        base, col = self.rows[buffer.name], self.space.col
+        if stride == 0:
+            return f"{base} + 0" if self.vectors else f"{base}[0]"
+        index = col if stride == 1 else f"{col} * {stride}"
+        return f"{base} + {index}" if self.vectors else f"{base}[{index}]"
+
+    @property
+    def pointers_used(self) -> bool:
+        """Whether 16-bit memory is read or written."""
+        return any(b.dtype.is_half for b in self.kernel.buffers)
+
+
+def initial(combine: str, dtype: str) -> str:
+    """The value that a combine starts from."""
+    if combine in ("sum", "prod"):
+        return "0" if combine == "sum" else "1"
+    if combine in ("any", "all"):
+        return "false" if combine == "any" else "true"
+    sign = "-" if combine == "max" else ""
+    if dtype.startswith(("f", "bf")):
+        return f"{sign}__builtin_inff()" if dtype != "f64" else f"{sign}__builtin_inf()"
+    bits = {"bool": 1, "u8": 8}.get(dtype) or int(dtype[1:])
+    if dtype in ("bool", "u8"):
+        return "0" if combine == "max" else str(2**bits - 1)
+    top = 2 ** (bits - 1) - 1
+    suffix = "l" if bits == 64 else ""
+    return f"(-{top}{suffix} - 1)" if combine == "max" else f"{top}{suffix}"
+
+
+__all__ = ["CpuView", "Space", "Step", "Sweep", "initial", "wanted"]

@@ -1,0 +1,477 @@
+"""What templates/cuda may read: one kernel variant as finished lines of CUDA C++ for each pass."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from astjit.codegen.address import index_name, inner_stride, line_offset, space_of, split_line
+from astjit.codegen.dialect import CUDA
+from astjit.codegen.expression import Text, number
+from astjit.codegen.names import Names
+from astjit.codegen.signature import Argument, Entry
+from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
+from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype
+from astjit.fusion.kernel import Buffer, Kernel, is_load
+from astjit.fusion.schedule import Schedule
+from astjit.fusion.stages import Pass, cut
+from astjit.ir.function import Node
+from astjit.ir.value import Result, Value
+from astjit.ops.reduce import COMBINES
+from astjit.ops.table import OPS
+from astjit.types.dtype import DType
+
+_ROUND = OPS["round_to"]
+FIXED = ("j", "v", "slots", "line", "row_start", "status")
+_WIDE = "static_cast<long long>({0})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A reduction at the end of a sweep.
+
+    Attributes:
+        name: the accumulator, and after the block's combine the result.
+        kind: its C type.
+        init: what it starts from.
+        struct: the helper that combines.
+        slot: its row of shared memory.
+    """
+
+    name: str
+    kind: str
+    init: str
+    struct: str
+    slot: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pass over a row.
+
+    Attributes:
+        comments: the source lines it computes.
+        lines: per-row statements before it.
+        reductions: accumulators.
+        loads: vector loads and declarations of vectors to store.
+        lanes: statements for one lane.
+        stores: vector stores.
+        sweeps: whether there is anything to do at elements.
+    """
+
+    comments: list[str]
+    lines: list[str]
+    reductions: list[Reduction]
+    loads: list[str]
+    lanes: list[str]
+    stores: list[str]
+    sweeps: bool
+
+
+class CudaView:
+    """A kernel variant as the CUDA templates see it."""
+
+    def __init__(
+        self, kernel: Kernel, schedule: Schedule, names: Names, source: SourceLine
+    ) -> None:
+        self.kernel, self.schedule, self.space = kernel, schedule, space_of(kernel)
+        self.comments = Comments(source)
+        self.pieces: set[str] = set()
+        self.kept = schedule.kept(kernel)
+        self.resident = [v for v, place in self.kept.items() if place == "registers"]
+        self.index = "long long" if schedule.wide else CUDA.size
+        scope = names.child()
+        for name in (*FIXED, *kernel.axes, *map(index_name, kernel.axes), *kernel.stride_names):
+            scope.reserve(name)
+        for buffer in kernel.buffers:
+            scope.reserve(buffer.name)
+        self.vectors = {b.name: scope.take(f"{b.name}_v") for b in kernel.buffers}
+        self.writer = Writer(kernel, CUDA, scope, vectors=False)
+        for param in kernel.numbers:
+            self.writer.texts[param] = Text(scope.reserve(param.name))
+        self.starts, self.start_lines = self._row_starts(scope)
+        self.arrays = {v: self._array_name(v, scope) for v in self.resident}
+        self.slots: Counter[str] = Counter()
+        cuts = cut(kernel, self.kept)
+        self.elements = {r for p in cut(kernel, {}).passes for n in p.nodes for r in n.results}
+        self.uniforms = self._scalar_lines(list(cuts.uniforms))
+        self.steps = [s for p in cuts.passes if (s := self._step(p)) is not None]
+
+    def values(self) -> dict[str, object]:
+        """The names a template may read."""
+        s = self.schedule
+        lines = [x for t in self.steps for x in (*t.lines, *t.loads, *t.lanes, *t.stores)]
+        setup = prune(self._line_setup(), "\n".join([*lines, *self.uniforms]))
+        return {
+            "head": self.head,
+            "space": self.space,
+            "s": s,
+            "index": self.index,
+            "uniforms": self.uniforms,
+            "setup": setup,
+            "arrays": [
+                f"Vec<{CUDA.memory_types[self._held(v).name]}, {s.vector}> {name}[{s.per_thread}];"
+                for v, name in self.arrays.items()
+            ],
+            "steps": self.steps,
+            "slot_arrays": [(kind, _slots(kind), n) for kind, n in self.slots.items()],
+            "block": block,
+        }
+
+    # -- entry point ---------------------------------------------------------------------------
+    def entry(self) -> Entry:
+        """What the entry point takes."""
+        kernel = self.kernel
+        size = "long" if self.schedule.wide else "int"
+        arguments = [Argument("buffer", b.name, "pointer") for b in kernel.buffers]
+        arguments += [Argument("size", a, size) for a in self._sizes()]
+        arguments += [Argument("stride", s, "long") for s in kernel.stride_names]
+        arguments += [Argument("number", p.name, number_ctype(kernel, p)) for p in kernel.numbers]
+        return Entry(kernel.name, tuple(arguments))
+
+    def _sizes(self) -> list[str]:
+        """The axes whose extents the text mentions; a row kernel's rows are its grid."""
+        if self.kernel.kind == "row" and len(self.space.lines) == 1:
+            used = self._mentions(self.space.lines[0])
+            return [a for a in self.kernel.axes if a == self.space.inner or used]
+        if self.kernel.kind == "row" and len(self.space.lines) > 1:
+            needed = self._splits_lines()
+            return [
+                a
+                for a in self.kernel.axes
+                if a == self.space.inner
+                or (needed and a != self.space.lines[0])
+                or self._mentions(a)
+            ]
+        return list(self.kernel.axes)
+
+    def _mentions(self, axis: str) -> bool:
+        return any(str(n.fields.get("value", "")) == axis for n in self.kernel.body.nodes)
+
+    @property
+    def head(self) -> str:
+        """The kernel's head up to the opening brace."""
+        declarations = []
+        for argument in self.entry().arguments:
+            if argument.role == "buffer":
+                buffer = next(b for b in self.kernel.buffers if b.name == argument.name)
+                const = "const " if buffer.role == "in" else ""
+                kind = CUDA.memory_types[buffer.dtype.name]
+                if buffer.dtype.is_half:
+                    self.pieces.add({"bf16": "bfloat16", "f16": "float16"}[buffer.dtype.name])
+                restrict = CUDA.restrict if buffer.role != "inout" else ""
+                declarations.append(f"{const}{kind}* {restrict}{buffer.name}")
+            else:
+                kind = {"long": "long long"}.get(argument.ctype, argument.ctype)
+                declarations.append(f"{kind} {argument.name}")
+        threads = self.schedule.threads * self.schedule.rows
+        first = f'extern "C" __global__ void __launch_bounds__({threads})\n'
+        return first + parameters(f"{self.kernel.name}(", declarations, ") {")
+
+    # -- rows ----------------------------------------------------------------------------------
+    def _row_starts(self, scope: Names) -> tuple[dict[str, str], list[str]]:
+        """The start of a row in each buffer that has one; buffers of one layout share it."""
+        starts: dict[str, str] = {}
+        names: dict[str, str] = {}
+        lines = []
+        for b in self.kernel.buffers:
+            offset = line_offset(b, self.space, _WIDE)
+            if not offset or self.space.inner not in b.axes:
+                continue
+            if offset not in names:
+                full = b.strides is None and b.axes == (*self.space.lines, self.space.inner)
+                names[offset] = (
+                    scope.reserve("row_start") if full else scope.take(f"{b.name}_start")
+                )
+                lines.append(f"const long long {names[offset]} = {offset};")
+            starts[b.name] = names[offset]
+        return starts, lines
+
+    def _line_setup(self) -> list[str]:
+        row = self.kernel.kind == "row" and bool(self.space.line)
+        first = [f"const int {self.space.line} = blockIdx.x;"] if row else []
+        split = split_line(self.space, "int") if len(self.space.lines) > 1 else []
+        return first + split + self.start_lines
+
+    def _splits_lines(self) -> bool:
+        text = "\n".join(self.start_lines)
+        return any(index_name(a) in text for a in self.space.lines) or any(
+            set(b.axes) & set(self.space.lines) and set(b.axes) != set(self.kernel.axes)
+            for b in self.kernel.buffers
+        )
+
+    def _array_name(self, value: Result, scope: Names) -> str:
+        node = value.node
+        if isinstance(node, Node) and is_load(node):
+            return self.vectors[self.kernel.buffer(node.operands[0]).name]
+        stored = self._stored_buffer(value)
+        if stored is not None:
+            return self.vectors[stored.name]
+        wish = value.name or (node.op.name if isinstance(node, Node) else "kept")
+        return scope.take(f"{wish}_v")
+
+    def _stored_buffer(self, value: Value) -> Buffer | None:
+        for node in self.kernel.body.nodes:
+            if not node.results and node.values[1] is value:
+                buffer = self.kernel.buffer(node.operands[0])
+                if self.space.inner in buffer.axes:
+                    return buffer
+        return None
+
+    # -- scalars -------------------------------------------------------------------------------
+    def _scalar_lines(self, nodes: list[Node]) -> list[str]:
+        uses: Counter[Value] = Counter()
+        for node in self.kernel.body.nodes:
+            inside = any(r in self.elements for r in node.results) or not node.results
+            for value in node.values:
+                uses[value] += 2 if inside else 1
+        lines = []
+        for node in nodes:
+            made = self.writer.write([node], uses, self._scalar_load)
+            lines += [*self.comments.of([node]), *made] if made else []
+        return lines
+
+    def _scalar_load(self, node: Node) -> list[str] | None:
+        if not is_load(node):
+            return None
+        (value,) = node.results
+        text = self._widen(self.kernel.buffer(node.operands[0]))
+        buffer = self.kernel.buffer(node.operands[0])
+        free = value.name and value.name not in self.writer.names
+        name = self.writer.names.take(
+            value.name if free else f"{buffer.name}_{self.space.line or 'v'}"
+        )
+        kind = CUDA.value_types[dtype_of(value.type).name]
+        self.writer.texts[value] = Text(name)
+        return [f"const {kind} {name} = {text};"]
+
+    def _widen(self, buffer: Buffer) -> str:
+        at = f"{buffer.name}[{line_offset(buffer, self.space, _WIDE) or '0'}]"
+        return f"widen_{buffer.dtype.name}({at})" if buffer.dtype.is_half else at
+
+    # -- passes --------------------------------------------------------------------------------
+    def _step(self, here: Pass) -> Step | None:
+        lines = self._scalar_lines(here.scalars)
+        for node in here.scalar_stores:
+            lines += [*self.comments.of([node]), self._scalar_store(node)]
+        if not here.sweeps:
+            return Step([], lines, [], [], [], [], False) if lines else None
+        comments = self.comments.of([*here.nodes, *here.reductions, *here.stores])
+        inner = self.writer.inner()
+        loads, lanes, stores = self._elements(here, inner)
+        reductions = []
+        for node in here.reductions:
+            reductions.append(self._reduction(node))
+            lanes.append(self._accumulate(node, inner, reductions[-1]))
+        return Step(comments, lines, reductions, loads, lanes, stores, True)
+
+    def _scalar_store(self, node: Node) -> str:
+        buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
+        text = self.writer.text(value, buffer.dtype.compute).text
+        at = f"{buffer.name}[{line_offset(buffer, self.space, _WIDE) or '0'}]"
+        text = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
+        guard = "if (threadIdx.x == 0) " if self.kernel.kind == "row" else ""
+        return f"{guard}{at} = {text};"
+
+    def _elements(self, here: Pass, inner: Writer) -> tuple[list[str], list[str], list[str]]:
+        loads: list[str] = []
+        stores: list[str] = []
+        reads = set(here.reads)
+        for value in here.reads:
+            if self.kept[value] == "registers":
+                self._lane(inner, value, f"{self.arrays[value]}[j][v]", self._held(value))
+            else:
+                buffer = next(b for b in self.kernel.buffers if b.name == self.kept[value])
+                loads.append(self._vector_load(buffer))
+                self._lane(inner, value, f"{self.vectors[buffer.name]}[v]", buffer.dtype)
+        targets, declared = self._targets(here, stores)
+        used = count_uses([*here.nodes, *here.reductions, *here.stores])
+
+        def special(node: Node) -> list[str] | None:
+            (value,) = node.results
+            if value in reads:
+                return []
+            if is_load(node):
+                buffer = self.kernel.buffer(node.operands[0])
+                if value in self.arrays:
+                    loads.append(f"{self.arrays[value]}[j] = {self._load(buffer)};")
+                    lane = f"{self.arrays[value]}[j][v]"
+                else:
+                    loads.append(self._vector_load(buffer))
+                    lane = f"{self.vectors[buffer.name]}[v]"
+                self._lane(inner, value, lane, buffer.dtype)
+                return self._widened(inner, value, buffer.dtype, used[value])
+            if value not in targets:
+                return None
+            place, dtype = targets[value]
+            line = f"{place} = {self._narrowed(inner, node, dtype)};"
+            self._lane(inner, value, place, dtype)
+            return [line, *self._widened(inner, value, dtype, used[value] - 1)]
+
+        nodes = [n for n in here.nodes if not any(r in reads for r in n.results)]
+        lanes = [
+            line for v in here.reads for line in self._widened(inner, v, self._held(v), used[v])
+        ]
+        lanes += inner.write(nodes, used, special)
+        for node in here.stores:
+            buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
+            vector = self.vectors[buffer.name]
+            if value in targets and targets[value][0] in (f"{vector}[v]", f"{vector}[j][v]"):
+                continue
+            text = inner.text(value, buffer.dtype.compute).text
+            narrow = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
+            lanes.append(f"{vector}[v] = {narrow};")
+        return [*loads, *declared], lanes, [*stores, *self._packs(here)]
+
+    def _lane(self, inner: Writer, value: Value, place: str, dtype: DType) -> None:
+        inner.texts[value] = Text(f"widen_{dtype.name}({place})" if dtype.is_half else place)
+
+    def _widened(self, inner: Writer, value: Result, dtype: DType, uses: int) -> list[str]:
+        """A name for a 16-bit lane that is used more than once."""
+        if not dtype.is_half or uses < 2:
+            return []
+        text = inner.texts[value]
+        taken = value.name in inner.names
+        node = value.node
+        wish = self._load_name(node) if not value.name else value.name + ("_i" if taken else "")
+        name = inner.names.take(wish)
+        inner.texts[value] = Text(name)
+        return [f"const float {name} = {text.text};"]
+
+    def _load_name(self, node: object) -> str:
+        if isinstance(node, Node) and is_load(node):
+            return f"{self.kernel.buffer(node.operands[0]).name}_i"
+        return f"{node.op.name}_i" if isinstance(node, Node) else "lane_i"
+
+    def _narrowed(self, inner: Writer, node: Node, dtype: DType) -> str:
+        """The text of a value on its way to memory of `dtype`: rounding happens there."""
+        if dtype.is_half and node.op is _ROUND:
+            return f"narrow_{dtype.name}({inner.text(node.values[0]).text})"
+        text = inner.expression(node).text
+        return f"narrow_{dtype.name}({text})" if dtype.is_half else text
+
+    def _held(self, value: Result) -> DType:
+        """The dtype in which registers hold a kept value: 16-bit values stay packed."""
+        node = value.node
+        if isinstance(node, Node) and is_load(node):
+            return self.kernel.buffer(node.operands[0]).dtype
+        rounded = node.fields["dtype"] if isinstance(node, Node) and node.op is _ROUND else None
+        return rounded if isinstance(rounded, DType) else dtype_of(value.type)
+
+    def _packs(self, here: Pass) -> list[str]:
+        """Stops the compiler from keeping the floats made of packed lanes beside them."""
+        values = [*here.keeps, *here.reads]
+        packed = [
+            v
+            for v in values
+            if v in self.arrays
+            and self._held(v).is_half
+            and isinstance(v.node, Node)
+            and is_load(v.node)
+        ]
+        return [f"keep_packed({self.arrays[v]}[j]);" for v in packed] if here.reductions else []
+
+    def _targets(
+        self, here: Pass, stores: list[str]
+    ) -> tuple[dict[Value, tuple[str, DType]], list[str]]:
+        """Where values that are stored or kept go lane by lane, and the vectors declared for it."""
+        targets: dict[Value, tuple[str, DType]] = {
+            v: (f"{self.arrays[v]}[j][v]", self._held(v)) for v in here.keeps if v in self.arrays
+        }
+        declared = []
+        for node in here.stores:
+            buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
+            vector = self.vectors[buffer.name]
+            if value in self.arrays and self.arrays[value] == vector:
+                stores.append(self._store(buffer, f"{vector}[j]"))
+                continue
+            kind = CUDA.memory_types[buffer.dtype.name]
+            declared.append(f"Vec<{kind}, {self.schedule.vector}> {vector};")
+            stores.append(self._store(buffer, vector))
+            made_here = isinstance(value, Result) and value.node in here.nodes
+            whole = not buffer.dtype.is_half or (made_here and value.node.op is _ROUND)
+            if made_here and whole and not is_load(value.node):
+                targets.setdefault(value, (f"{vector}[v]", buffer.dtype))
+        return targets, declared
+
+    def _reduction(self, node: Node) -> Reduction:
+        (result,) = node.results
+        combine = COMBINES[str(node.fields["combine"])]
+        dtype = dtype_of(result.type)
+        name = self.writer.names.take(self.writer.wish(result))
+        self.writer.texts[result] = Text(name)
+        struct = combine.struct
+        if combine.struct in ("Max", "Min") and dtype.name != "f32":
+            struct += "Any"
+        kind = CUDA.value_types[dtype.name]
+        slot = f"{_slots(kind)}[{self.slots[kind]}]"
+        self.slots[kind] += 1
+        return Reduction(name, kind, initial(combine.name, dtype), struct, slot)
+
+    def _accumulate(self, node: Node, inner: Writer, reduction: Reduction) -> str:
+        value = inner.text(node.values[0], dtype_of(node.results[0].type))
+        sign = {"Sum": "+=", "Prod": "*="}.get(reduction.struct)
+        if sign:
+            return f"{reduction.name} {sign} {value.text};"
+        return f"{reduction.name} = {reduction.struct}::combine({reduction.name}, {value.text});"
+
+    # -- memory --------------------------------------------------------------------------------
+    def _at(self, buffer: Buffer) -> tuple[str, str]:
+        stride = inner_stride(buffer, self.space)
+        start = f" + {self.starts[buffer.name]}" if buffer.name in self.starts else ""
+        if stride == 1:
+            return f"{buffer.name}{start} + {self.space.col}", ""
+        return f"{buffer.name}{start} + {self.space.col} * {stride}", str(stride)
+
+    def _left(self) -> str:
+        return "" if self.schedule.aligned else f", {self.space.inner} - {self.space.col}"
+
+    def _vector_load(self, buffer: Buffer) -> str:
+        kind = CUDA.memory_types[buffer.dtype.name]
+        vector = self.vectors[buffer.name]
+        return f"const Vec<{kind}, {self.schedule.vector}> {vector} = {self._load(buffer)};"
+
+    def _load(self, buffer: Buffer) -> str:
+        at, stride = self._at(buffer)
+        lanes = self.schedule.vector
+        if stride:
+            self.pieces.add("load_strided")
+            return f"load_strided<{lanes}>({at}, {stride}, {self.space.inner} - {self.space.col})"
+        self._move("load")
+        return f"load<{lanes}>({at}{self._left()})"
+
+    def _store(self, buffer: Buffer, vector: str) -> str:
+        at, stride = self._at(buffer)
+        if stride:
+            self.pieces.add("store_strided")
+            return (
+                f"store_strided({at}, {stride}, {vector}, {self.space.inner} - {self.space.col});"
+            )
+        self._move("store")
+        return f"store<{self.schedule.vector}>({at}, {vector}{self._left()});"
+
+    def _move(self, what: str) -> None:
+        self.pieces.add(what if self.schedule.aligned else f"{what}_left")
+
+
+def _slots(kind: str) -> str:
+    """The shared array for reductions of a C type."""
+    return "slots" if kind == "float" else f"slots_{kind.replace(' ', '_')}"
+
+
+def initial(combine: str, dtype: DType) -> str:
+    """The value that a combine starts from."""
+    lowest = {
+        "max": float("-inf"),
+        "min": float("inf"),
+        "sum": 0.0,
+        "prod": 1.0,
+        "any": 0.0,
+        "all": 1.0,
+    }
+    value = lowest[combine]
+    if not dtype.is_float and value in (float("inf"), float("-inf")):
+        signed = 2 ** (dtype.bits - 1)
+        low, high = (-signed, signed - 1) if dtype.signed else (0, 2**dtype.bits - 1)
+        if dtype.name == "bool":
+            low, high = 0, 1
+        value = low if combine == "max" else high
+    return number(value, dtype, "INFINITY", "NAN").text

@@ -1,0 +1,181 @@
+"""Body values to C text: which become local names, which are written where they are used.
+
+A value gets a name of its own if it carries the user's name, is used more than once, or would make
+a line long. Everything else is part of the expression that uses it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from astjit.codegen.dialect import Dialect
+from astjit.codegen.expression import UNARY, Text, compose, number
+from astjit.codegen.names import Names
+from astjit.fusion.kernel import Kernel, is_reduce, is_store
+from astjit.ir.function import Node
+from astjit.ir.value import Literal, Param, Result, Value
+from astjit.ops.table import OPS
+from astjit.types.dtype import BOOL, F32, F64, I64, Category, DType
+from astjit.types.tensor import TensorType, Type
+
+_CAST = OPS["to"]
+LONGEST = 64  # an expression longer than this gets a name
+
+
+def dtype_of(kind: Type) -> DType:
+    """The dtype in which a body value is held."""
+    if isinstance(kind, TensorType):
+        return kind.dtype.compute
+    return {Category.BOOL: BOOL, Category.INTEGER: I64, Category.FLOAT: F64}[kind.category]
+
+
+def number_ctype(kernel: Kernel, param: Param) -> str:
+    """How a kernel takes a Python number: as float when nothing needs more of it."""
+    dtype = dtype_of(param.type)
+    if dtype is not F64:
+        return "long" if dtype is I64 else "int"
+    users = [n for n in kernel.body.nodes if param in n.values]
+    only_f32 = all(n.fields.get("dtype") is F32 for n in users)
+    return "float" if only_f32 else "double"
+
+
+class Writer:
+    """Texts of body values in nested scopes.
+
+    Attributes:
+        kernel: whose body it is.
+        dialect: the target's spellings.
+        names: identifiers taken so far.
+        vectors: element values are vectors of lanes (CPU).
+    """
+
+    def __init__(self, kernel: Kernel, dialect: Dialect, names: Names, *, vectors: bool) -> None:
+        self.kernel, self.dialect, self.names, self.vectors = kernel, dialect, names, vectors
+        self.texts: dict[Value, Text] = {}
+        self.elements: set[Value] = set()  # values whose text is a vector
+
+    def inner(self) -> "Writer":
+        """A writer for a block inside this one: it sees these names, ours does not see its own."""
+        made = Writer(self.kernel, self.dialect, self.names.child(), vectors=self.vectors)
+        made.texts, made.elements = dict(self.texts), set(self.elements)
+        return made
+
+    def text(self, value: Value | None, dtype: DType = F32) -> Text:
+        """The expression of a value; a literal is written in `dtype`."""
+        if isinstance(value, Literal):
+            return number(value.value, dtype, self.dialect.infinity, self.dialect.nan)
+        assert value is not None
+        return self.texts[value]
+
+    def type_name(self, value: Value) -> str:
+        """The C type of a value's local name."""
+        dtype = dtype_of(value.type)
+        if self.vectors and value in self.elements:
+            return "vi" if dtype is BOOL else "vf"
+        return self.dialect.value_types[dtype.name]
+
+    def vector(self, value: Value) -> str:
+        """The text of a value where a vector is needed."""
+        text = self.text(value).text
+        return text if value in self.elements or not self.vectors else f"fill({text})"
+
+    def expression(self, node: Node) -> Text:
+        """The expression of an elementwise, size or cast node."""
+        operands = node.values
+        if node.op is _CAST or not operands:
+            return self._cast(node) if operands else self._size(node)
+        dtype = self._operand_dtype(node)
+        spelling = node.op.spelling(self.dialect.languages, dtype.name)
+        assert spelling is not None, f"{node.op.name} has no spelling for {self.dialect.languages}"
+        texts = [self.text(v, dtype) for v in operands]
+        mixed = self.vectors and any(v in self.elements for v in operands)
+        if mixed and len(operands) > 1 and not spelling.startswith("{"):
+            texts = [
+                t if v in self.elements else Text(f"fill({t.text})")
+                for t, v in zip(texts, operands, strict=True)
+            ]
+        return compose(spelling, texts, {k: str(v) for k, v in node.fields.items()})
+
+    def _operand_dtype(self, node: Node) -> DType:
+        for value in reversed(node.values):
+            if isinstance(value.type, TensorType) and value.type.dtype is not BOOL:
+                return value.type.dtype.compute
+        return dtype_of(node.results[0].type)
+
+    def _size(self, node: Node) -> Text:
+        text = str(node.fields["value"])
+        return Text(text) if text.isidentifier() or text.isdigit() else Text(f"({text})")
+
+    def _cast(self, node: Node) -> Text:
+        (value,) = node.values
+        target = dtype_of(node.results[0].type)
+        if isinstance(value, Literal):
+            return self.text(value, target)
+        text, source = self.texts[value], dtype_of(value.type)
+        if isinstance(value, Param) and number_ctype(self.kernel, value) == "float":
+            return text
+        if source is target:
+            return text
+        if target is BOOL:
+            zero = number(0, source, self.dialect.infinity, self.dialect.nan)
+            return compose("{0} != {1}", (text, zero), {})
+        if self.vectors and value in self.elements:  # a mask of lanes
+            return compose("{0} ? 1.0f : 0.0f", (text,), {})
+        cast = self.dialect.cast.replace("{type}", self.dialect.value_types[target.name])
+        return compose(cast, (text,), {})
+
+    def wish(self, value: Result) -> str:
+        """The name a value would like: the user's, else its op's with a number."""
+        if value.name:
+            return value.name
+        node = value.node
+        assert isinstance(node, Node)
+        base = f"row_{node.fields['combine']}" if is_reduce(node) else f"{node.op.name}_value"
+        return base
+
+    def declare(self, value: Result, text: Text) -> str:
+        """A local constant with the value's name; later uses are that name."""
+        kind, wish = self.type_name(value), self.wish(value)
+        name = self.names.take(f"{wish}_v" if wish in self.names else wish)
+        self.texts[value] = Text(name)
+        return f"const {kind} {name} = {text.text};"
+
+    def write(
+        self,
+        nodes: Iterable[Node],
+        uses: Counter[Value],
+        special: Callable[[Node], list[str] | None],
+    ) -> list[str]:
+        """Statements for nodes in order.
+
+        Args:
+            nodes: what to compute.
+            uses: how often each value is used in this scope.
+            special: gives the statements of nodes that are not expressions (loads, kept values),
+                or None for the others.
+        """
+        lines: list[str] = []
+        for node in nodes:
+            made = special(node)
+            if made is not None:
+                lines += made
+                continue
+            (value,) = node.results
+            if self.vectors and any(v in self.elements for v in node.values):
+                self.elements.add(value)
+            text = self.expression(node)
+            small = dtype_of(value.type).bits < 32 and dtype_of(value.type) is not BOOL
+            named = value.name and value.name not in self.names
+            if named or uses[value] != 1 or len(text.text) > LONGEST or small:
+                alias = text.rank > UNARY and text.text.isidentifier() and not value.name
+                if alias:
+                    self.texts[value] = text
+                else:
+                    lines.append(self.declare(value, text))
+            else:
+                self.texts[value] = text
+        return lines
+
+
+def count_uses(nodes: Iterable[Node]) -> Counter[Value]:
+    """How often each value is an operand of `nodes`."""
+    return Counter(v for n in nodes for v in (n.values[1:] if is_store(n) else n.values))
