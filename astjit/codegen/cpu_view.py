@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 from astjit.codegen.address import (
-    Space,
     index_name,
     inner_stride,
     line_offset,
@@ -19,7 +18,7 @@ from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
 from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype
 from astjit.fusion.kernel import Buffer, Kernel, is_load
 from astjit.fusion.schedule import Schedule
-from astjit.fusion.stages import Pass, cut, wanted
+from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result, Value
 from astjit.ops.reduce import COMBINES
@@ -74,6 +73,8 @@ class CpuView:
         for param in kernel.numbers:
             self.writer.texts[param] = Text(scope.reserve(param.name))
         cuts = cut(kernel, self.kept)
+        plain = cut(kernel, {}).passes
+        self.elements = {r for p in plain for n in p.nodes for r in n.results}
         self.uniforms = block(self._uniform_lines(list(cuts.uniforms)), 2)
         self.rows = {b.name: self._row_name(b, scope) for b in kernel.buffers}
         self.scratch_names = {v: scope.take(f"{v.name or 'kept'}_scratch") for v in self.scratch}
@@ -133,10 +134,7 @@ class CpuView:
         return block(prune(split + pointers, rest), indent)
 
     def _scalar_at(self, buffer: Buffer) -> str:
-        offset = line_offset(buffer, self.space, "{0}") or "0"
-        if buffer.dtype.is_half or not self.vectors:
-            return f"{buffer.name}[{offset}]"
-        return f"{buffer.name}[{offset}]"
+        return f"{buffer.name}[{line_offset(buffer, self.space, '{0}') or '0'}]"
 
     # -- statements ----------------------------------------------------------------------------
     def _uniform_lines(self, nodes: list[Node]) -> list[str]:
@@ -154,17 +152,10 @@ class CpuView:
         """Uses of values; a scalar used inside a sweep counts twice, so that it has a name."""
         uses: Counter[Value] = Counter()
         for node in self.kernel.body.nodes:
-            element = any(r in self._element_values() for r in node.results) or not node.results
+            element = any(r in self.elements for r in node.results) or not node.results
             for value in node.values:
                 uses[value] += 2 if element else 1
         return uses
-
-    def _element_values(self) -> set[Value]:
-        if not hasattr(self, "_elements"):
-            self._elements = {
-                r for p in cut(self.kernel, {}).passes for n in p.nodes for r in n.results
-            }
-        return self._elements
 
     def _scalar_load(self, node: Node, uses: Counter[Value]) -> list[str] | None:
         if not is_load(node):
@@ -254,9 +245,9 @@ class CpuView:
                 lines.append(self._store_text(at, inner, node.values[1], buffer.dtype.name))
         if reduction is None:
             return Sweep("", "", "", "", block(lines, indent))
-        value, (result,) = reduction.values[0], reduction.results
+        (result,) = reduction.results
         dtype = dtype_of(result.type)
-        lines.append(f"return {self._as_element(inner, value)};")
+        lines.append(f"return {self._as_element(inner, reduction.values[0])};")
         body = block(lines, indent)
         combine = COMBINES[str(reduction.fields["combine"])]
         declared = self.writer.declare(result, Text(""))
@@ -317,11 +308,6 @@ class CpuView:
         index = col if stride == 1 else f"{col} * {stride}"
         return f"{base} + {index}" if self.vectors else f"{base}[{index}]"
 
-    @property
-    def pointers_used(self) -> bool:
-        """Whether 16-bit memory is read or written."""
-        return any(b.dtype.is_half for b in self.kernel.buffers)
-
 
 def initial(combine: str, dtype: str) -> str:
     """The value that a combine starts from."""
@@ -338,6 +324,3 @@ def initial(combine: str, dtype: str) -> str:
     top = 2 ** (bits - 1) - 1
     suffix = "l" if bits == 64 else ""
     return f"(-{top}{suffix} - 1)" if combine == "max" else f"{top}{suffix}"
-
-
-__all__ = ["CpuView", "Space", "Step", "Sweep", "initial", "wanted"]

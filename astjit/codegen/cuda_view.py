@@ -13,7 +13,7 @@ from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype
 from astjit.fusion.kernel import Buffer, Kernel, is_load
 from astjit.fusion.schedule import Schedule
 from astjit.fusion.stages import Pass, cut
-from astjit.ir.function import Node
+from astjit.ir.function import Node, maker
 from astjit.ir.value import Result, Value
 from astjit.ops.reduce import COMBINES
 from astjit.ops.table import OPS
@@ -275,13 +275,13 @@ class CudaView:
         loads: list[str] = []
         stores: list[str] = []
         reads = set(here.reads)
-        for value in here.reads:
-            if self.kept[value] == "registers":
-                self._lane(inner, value, f"{self.arrays[value]}[j][v]", self._held(value))
+        for kept in here.reads:
+            if self.kept[kept] == "registers":
+                self._lane(inner, kept, f"{self.arrays[kept]}[j][v]", self._held(kept))
             else:
-                buffer = next(b for b in self.kernel.buffers if b.name == self.kept[value])
+                buffer = next(b for b in self.kernel.buffers if b.name == self.kept[kept])
                 loads.append(self._vector_load(buffer))
-                self._lane(inner, value, f"{self.vectors[buffer.name]}[v]", buffer.dtype)
+                self._lane(inner, kept, f"{self.vectors[buffer.name]}[v]", buffer.dtype)
         targets, declared = self._targets(here, stores)
         used = count_uses([*here.nodes, *here.reductions, *here.stores])
 
@@ -380,15 +380,16 @@ class CudaView:
         for node in here.stores:
             buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
             vector = self.vectors[buffer.name]
-            if value in self.arrays and self.arrays[value] == vector:
+            if isinstance(value, Result) and self.arrays.get(value) == vector:
                 stores.append(self._store(buffer, f"{vector}[j]"))
                 continue
             kind = CUDA.memory_types[buffer.dtype.name]
             declared.append(f"Vec<{kind}, {self.schedule.vector}> {vector};")
             stores.append(self._store(buffer, vector))
-            made_here = isinstance(value, Result) and value.node in here.nodes
-            whole = not buffer.dtype.is_half or (made_here and value.node.op is _ROUND)
-            if made_here and whole and not is_load(value.node):
+            node_of = maker(value)
+            if node_of is None or node_of not in here.nodes or is_load(node_of):
+                continue
+            if not buffer.dtype.is_half or node_of.op is _ROUND:
                 targets.setdefault(value, (f"{vector}[v]", buffer.dtype))
         return targets, declared
 

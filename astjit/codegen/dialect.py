@@ -1,4 +1,4 @@
-"""What differs between the two targets' texts: names of types, casts, literals. One row a target."""
+"""What differs between the two targets' texts: type names, casts, literals. One row a target."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

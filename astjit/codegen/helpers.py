@@ -14,7 +14,8 @@ from astjit.text.environment import template_root
 _NEEDS = re.compile(r"\A// needs:(.*)\n")
 _DEFINES = re.compile(
     r"^(?:#define (\w+)"
-    r"|(?:template <.*?>\s*)?(?:HELPER|static|INLINE|__device__ __forceinline__|constexpr|extern \"C\")"
+    r"|(?:template <.*?>\s*)?"
+    r"(?:HELPER|static|INLINE|__device__ __forceinline__|constexpr|extern \"C\")"
     r"[^;={]*?\b(\w+)\("
     r"|(?:template <.*?>\s*)?(?:struct|union)(?: alignas\(.*?\))? (\w+)"
     r"|typedef .*?\b(\w+)(?: __attribute__.*)?;)",

@@ -1,4 +1,4 @@
-"""What an entry point takes, in order: the contract between generated text and the host function."""
+"""What an entry point takes, in order: the contract of generated text and host function."""
 
 from dataclasses import dataclass
 from typing import Literal

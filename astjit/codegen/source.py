@@ -9,6 +9,7 @@ from astjit.location import Location
 
 SourceLine = Callable[[Location], str]
 WIDTH = 100
+_BREAK = re.compile(r" (?=(?:[-+*/?:<>]|&&|\|\|) )")
 
 
 class Comments:
@@ -68,14 +69,9 @@ def wrap(line: str, indent: int) -> str:
     room = WIDTH - indent
     if len(line) <= room or line.lstrip().startswith(("//", "#")):
         return " " * indent + line
-    depth, best = 0, 0
-    for at, char in enumerate(line[:room]):
-        depth += (char in "([{") - (char in ")]}")
-        if char == " " and re.match(r" (?:[-+*/?:<>]|&&|\|\|) ", line[at:]) and at > 12:
-            best = at
-        elif char == " " and line[at - 1] in ",=" and at > 12 and not best:
-            best = at
-    if not best:
+    breaks = [m.start() for m in _BREAK.finditer(line[:room]) if m.start() > 12]
+    best = breaks[-1] if breaks else line.rfind(" ", 13, room)
+    if best <= 0:
         return " " * indent + line
     return " " * indent + line[:best] + "\n" + wrap(line[best + 1 :], indent + 4)
 

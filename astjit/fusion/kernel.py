@@ -150,7 +150,7 @@ def is_reduce(node: Node) -> bool:
 
 
 def slice_back(wanted: Iterable[Value], stop: Iterable[Value] = ()) -> set[Value]:
-    """Every value that the wanted ones are computed from, themselves included, not beyond `stop`."""
+    """Every value that the wanted ones are made of, themselves included, not beyond `stop`."""
     found: set[Value] = set()
     stopped = set(stop)
     todo = list(wanted)

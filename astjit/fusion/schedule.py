@@ -1,6 +1,6 @@
-"""How a kernel is run for given sizes and pointers: a pure function, its result the variant key.
+"""How a kernel runs for given sizes and pointers: a pure function, its result the variant key.
 
-A Program never depends on alignment, row length or index width; a Schedule does (decision D9). Which
+A Program never depends on alignment, row length or index width; a Schedule does (D9). Which
 elements a thread owns follows from sizes and dtype only (always 16 bytes a vector), alignment only
 narrows the accesses, so results do not depend on it (D22).
 """
@@ -118,7 +118,7 @@ def _cuda_row(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sched
     later = later_uses(kernel)
     for threads, per_thread in ((128, 1), (256, 1), (256, 2), (256, 4)):
         if length <= threads * per_thread * vector and len(later) * per_thread * vector <= 64:
-            places = {v: "registers" for v in later}
+            places = dict.fromkeys(later, "registers")
             return Schedule(
                 "cuda",
                 "resident",

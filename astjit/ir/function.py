@@ -155,3 +155,10 @@ def _substitute_field(kind: FieldKind, value: FieldValue, sizes: Mapping[str, Di
     if kind is FieldKind.TYPES and isinstance(value, tuple):
         return tuple(substitute_type(v, sizes) for v in value)
     return value
+
+
+def maker(value: Value | None) -> Node | None:
+    """The node that makes a value; None for parameters and literals."""
+    if isinstance(value, Result) and isinstance(value.node, Node):
+        return value.node
+    return None
