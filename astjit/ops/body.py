@@ -1,4 +1,4 @@
-"""Rows that exist in kernel bodies only, and the size row. Body values have rank 0 (decision D3)."""
+"""Rows that exist in kernel bodies only, and the size row. Body values have rank 0 (D3)."""
 
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule, Trait
 from astjit.types.dtype import F32
@@ -27,7 +27,9 @@ def _size(call: Call) -> tuple[Type, ...]:
     return (PY_INT,)
 
 
-AT = Field("at", FieldKind.TEXT, "")  # axis names, comma separated; "*" takes the next index operand
+AT = Field(
+    "at", FieldKind.TEXT, ""
+)  # axis names, comma separated; "*" takes the next index operand
 
 ROWS = (
     Op(

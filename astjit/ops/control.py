@@ -1,4 +1,4 @@
-"""Rows with regions: `if`, `for`, `map`. Their types take the regions' signatures (decision D26)."""
+"""Rows with regions: `if`, `for`, `map`. Their types take the regions' signatures (D26)."""
 
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule
 from astjit.types.dtype import BOOL

@@ -1,12 +1,14 @@
-"""Type and layout rules, shared by many rows, each with the shapes that try it.
+"""Type rules, shared by many rows, each with the shapes that try it.
 
-Layouts are those eager gives (decision D5): elementwise results follow TensorIterator, reductions
-and composites are documented at their rule.
+A rule says what torch would: which dtypes an op takes, in which it computes, what comes out. The
+layout of the result is astjit/ops/layout.py's.
 """
 
+from collections.abc import Callable
+
+from astjit.ops.layout import elementwise_type
 from astjit.ops.spec import Call, Rule
 from astjit.types.dtype import BOOL, I64, Category, DType, promote
-from astjit.types.shape import Dim, Undecided, broadcast, multiple
 from astjit.types.tensor import ScalarType, TensorType, Type
 
 
@@ -29,119 +31,57 @@ def all_scalars(call: Call) -> bool:
     return all(isinstance(kind, ScalarType) for kind in call.types)
 
 
-def device_of(call: Call) -> str:
-    """The device of the result: that of the tensors; a 0-d CPU tensor goes with any device.
-
-    Raises:
-        TypeError: if tensors with dims lie on two devices.
-    """
-    devices = {k.device for k in call.types if isinstance(k, TensorType) and (k.dims or k.device != "cpu")}
-    if len(devices) > 1:
-        raise TypeError(f"operands are on different devices: {', '.join(sorted(devices))}")
-    return devices.pop() if devices else "cpu"
-
-
-def elementwise_type(call: Call, dtype: DType) -> TensorType:
-    """The broadcast type with TensorIterator's layout.
-
-    Operands that are all contiguous, or all of one dense layout and size, keep it. Otherwise the
-    axes are sorted by the operands' strides, as in ATen's TensorIterator::reorder_dimensions.
-    """
-    operands = [k for k in call.types if isinstance(k, TensorType)]
-    dims = broadcast(call.sizes, *(k.dims for k in operands))
-    device = device_of(call)
-    full = [k for k in operands if k.rank == len(dims) and k.dims == dims]
-    if len(full) == len(operands) and full and full[0].order is not None:
-        if all(k.is_contiguous for k in full):
-            return TensorType(dtype, dims, device=device)
-        if all(k.order == full[0].order for k in full):
-            return TensorType(dtype, dims, full[0].order, None, device)
-    return TensorType(dtype, dims, iterator_order(call, operands, dims), None, device)
-
-
-def iterator_order(call: Call, operands: list[TensorType], dims: tuple[Dim, ...]) -> tuple[int, ...]:
-    """Axes outermost first, as TensorIterator::reorder_dimensions of ATen sorts them.
-
-    Insertion sort from the innermost axis outwards; two axes are compared by the first operand
-    whose strides for both are not 0 and differ; ties go by size.
-    """
-    rank = len(dims)
-    strides = [_aligned_strides(k, dims) for k in operands]
-    perm = list(range(rank - 1, -1, -1))  # innermost first
-
-    def compare(inner: int, outer: int) -> int:
-        for s in strides:
-            a, b = s[inner], s[outer]
-            if a == 0 or b == 0:
-                continue
-            if a == b:
-                if _more(call, dims[inner], dims[outer]):
-                    return 1
-                continue
-            return 1 if _more(call, a, b) else -1
-        return 0
-
-    for i in range(1, rank):
-        here = i
-        for other in range(i - 1, -1, -1):
-            order = compare(perm[other], perm[here])
-            if order > 0:
-                perm[other], perm[here] = perm[here], perm[other]
-                here = other
-            elif order < 0:
-                break
-    return tuple(reversed(perm))
-
-
-def _more(call: Call, a: Dim, b: Dim) -> bool:
-    """Whether a > b; strides of one tensor are multiples of each other, which needs no guard."""
-    if a == b:
-        return False
-    if multiple(a, b):
-        return True
-    if multiple(b, a):
-        return False
-    try:
-        return call.sizes.holds("<", b, a)
-    except Undecided:
-        return len(str(a)) > len(str(b))
-
-
-def _aligned_strides(kind: TensorType, dims: tuple[Dim, ...]) -> list[Dim]:
-    own = kind.element_strides()
-    pad = len(dims) - kind.rank
-    return [0] * pad + [0 if k == 1 and d != 1 else s for k, d, s in zip(kind.dims, dims[pad:], own, strict=True)]
-
-
-def _scalar_or(call: Call, dtype: DType) -> tuple[Type, ...]:
-    if all_scalars(call):
-        return (ScalarType(dtype.category),)
-    return (elementwise_type(call, dtype),)
-
-
-def _infer_promote(call: Call) -> tuple[Type, ...]:
-    return _scalar_or(call, promoted(call))
-
-
-def _compute_promote(call: Call) -> tuple[DType, ...]:
-    return (promoted(call).compute,) * len(call.types)
-
-
-def _float_of(call: Call) -> DType:
+def float_of(call: Call) -> DType:
+    """The promoted type, or the default float type where that is no float."""
     dtype = promoted(call)
     return dtype if dtype.is_float else call.default
 
 
-def _infer_float(call: Call) -> tuple[Type, ...]:
-    return _scalar_or(call, _float_of(call))
+def _as_int(dtype: DType) -> DType:
+    """Python's arithmetic on two bools gives an int."""
+    return I64 if dtype is BOOL else dtype
 
 
-def _compute_float(call: Call) -> tuple[DType, ...]:
-    return (_float_of(call).compute,) * len(call.types)
+def _rule(
+    result: Callable[[Call], DType],
+    computes: Callable[[Call], DType],
+    samples: tuple[tuple[str, ...], ...],
+    takes: Callable[[DType], bool] = lambda dtype: True,
+    scalar: Callable[[DType], DType] = lambda dtype: dtype,
+) -> Rule:
+    """An elementwise rule.
+
+    Args:
+        result: the dtype of the result.
+        computes: the dtype to which every operand is converted.
+        samples: as in Rule.
+        takes: which promoted dtypes torch accepts.
+        scalar: from the tensor rule's dtype to the category of a result of Python numbers alone.
+    """
+
+    def infer(call: Call) -> tuple[Type, ...]:
+        if all_scalars(call):
+            return (ScalarType(scalar(result(call)).category),)
+        if not takes(promoted(call)):
+            raise TypeError(f"not implemented for {promoted(call)}")
+        return (elementwise_type(call, result(call)),)
+
+    def compute(call: Call) -> tuple[DType, ...]:
+        return (computes(call).compute,) * len(call.types)
+
+    return Rule(infer, compute, samples)
 
 
-def _infer_compare(call: Call) -> tuple[Type, ...]:
-    return _scalar_or(call, BOOL)
+def _bool(call: Call) -> DType:
+    return BOOL
+
+
+def _not_bool(dtype: DType) -> bool:
+    return dtype is not BOOL
+
+
+def _whole(dtype: DType) -> bool:
+    return not dtype.is_float
 
 
 def _infer_where(call: Call) -> tuple[Type, ...]:
@@ -149,7 +89,9 @@ def _infer_where(call: Call) -> tuple[Type, ...]:
     if isinstance(condition, TensorType) and condition.dtype is not BOOL:
         raise TypeError(f"where: the condition must be bool, not {condition.dtype}")
     rest = Call(call.types[1:], call.fields, call.sizes, call.default)
-    return _scalar_or(call, promoted(rest))
+    if all_scalars(call):
+        return (ScalarType(promoted(rest).category),)
+    return (elementwise_type(call, promoted(rest)),)
 
 
 def _compute_where(call: Call) -> tuple[DType, ...]:
@@ -161,29 +103,103 @@ def _compute_where(call: Call) -> tuple[DType, ...]:
 def _infer_cast(call: Call) -> tuple[Type, ...]:
     dtype = call.dtype("dtype")
     assert dtype is not None
+    call.tensor(0)
     return (elementwise_type(call, dtype),)
 
 
-def _compute_same(call: Call) -> tuple[DType, ...]:
+def _compute_cast(call: Call) -> tuple[DType, ...]:
     return (call.tensor(0).dtype.compute,)
+
+
+def _infer_contiguous(call: Call) -> tuple[Type, ...]:
+    return same(call)
 
 
 PAIR = (
     ("f32[3, 4]", "f32[3, 4]"),
     ("f32[3, 1]", "f32[4]"),
     ("f32[0, 4]", "f32[4]"),
+    ("f32[]", "f32[]"),
     ("bf16[5]", "f32[5]"),
-    ("i32[5]", "f16[]"),
+    ("f16[5]", "bf16[5]"),
+    ("f32[2, 3]", "f64[]"),
+    ("f32[2, 3, 4] order(2,0,1)", "f32[3, 1]"),
+    ("f32[2, 3] order(1,0)", "f32[2, 3] order(1,0)"),
+    ("f32[2, 3] order(1,0)", "f32[2, 3]"),
+    ("bf16[2, 3]", "float"),
 )
-SINGLE = (("f32[3, 4]",), ("f32[0]",), ("f32[]",), ("bf16[7]",), ("f32[2, 3] order(1,0)",))
+SINGLE = (
+    ("f32[3, 4]",),
+    ("f32[0]",),
+    ("f32[]",),
+    ("f64[5]",),
+    ("bf16[7]",),
+    ("f16[7]",),
+    ("f32[2, 3] order(1,0)",),
+    ("f32[2, 1, 3] order(2,1,0)",),
+    ("f32[4, 3] strides(6,2)",),
+    ("f32[4, 3] strides(0,1)",),
+)
+INTEGER_PAIR = (
+    ("i32[3, 4]", "i32[4]"),
+    ("i64[3]", "i32[3]"),
+    ("u8[3]", "i8[3]"),
+    ("i32[3]", "i64[]"),
+    ("i32[5]", "int"),
+)
+MIXED_PAIR = (("i32[5]", "f16[]"), ("i64[5]", "float"), ("u8[2, 3]", "f32[3]"))
+BOOL_PAIR = (("bool[3, 4]", "bool[4]"), ("bool[3]", "i32[3]"), ("bool[3]", "int"))
+INTEGER, BOOLEAN = (("i32[3, 4]",), ("i64[]",), ("u8[5]",)), (("bool[4]",),)
 
-PROMOTE = Rule(_infer_promote, _compute_promote, PAIR)  # torch.result_type of the operands
-PROMOTE_ONE = Rule(_infer_promote, _compute_promote, SINGLE)
-FLOAT = Rule(_infer_float, _compute_float, PAIR)  # as PROMOTE, integers become the default float
-FLOAT_ONE = Rule(_infer_float, _compute_float, SINGLE)
-COMPARE = Rule(_infer_compare, _compute_promote, PAIR)  # operands promoted, result bool
-WHERE = Rule(_infer_where, _compute_where, (("bool[3, 4]", "f32[4]", "f32[3, 1]"),))
-CAST = Rule(_infer_cast, _compute_same, SINGLE)
+ANY_PAIR = PAIR + INTEGER_PAIR + MIXED_PAIR + BOOL_PAIR
+# torch.result_type of the operands
+PROMOTE = _rule(promoted, promoted, ANY_PAIR, scalar=_as_int)
+PROMOTE_ONE = _rule(promoted, promoted, SINGLE + INTEGER + BOOLEAN, scalar=_as_int)
+# the same, where torch refuses bool
+NUMERIC = _rule(promoted, promoted, PAIR + INTEGER_PAIR + MIXED_PAIR, _not_bool, _as_int)
+NUMERIC_ONE = _rule(promoted, promoted, SINGLE + INTEGER, _not_bool, _as_int)
+# integers and bool become the default float
+FLOAT = _rule(float_of, float_of, ANY_PAIR)
+FLOAT_ONE = _rule(float_of, float_of, SINGLE + INTEGER + BOOLEAN)
+# floats, or integers with floats
+FLOATING = _rule(promoted, promoted, PAIR + MIXED_PAIR[:2], lambda dtype: dtype.is_float)
+FLOATING_ONE = _rule(promoted, promoted, SINGLE, lambda dtype: dtype.is_float)
+# operands promoted, the result is bool
+COMPARE = _rule(_bool, promoted, ANY_PAIR)
+# operands become bool (not 0), the result is bool
+LOGICAL = _rule(_bool, _bool, ANY_PAIR)
+LOGICAL_ONE = _rule(_bool, _bool, SINGLE + INTEGER + BOOLEAN)
+# integers and bool only
+BITWISE = _rule(promoted, promoted, INTEGER_PAIR + BOOL_PAIR, _whole)
+BITWISE_ONE = _rule(promoted, promoted, INTEGER + BOOLEAN, _whole)
+# questions about a float: integers become floats first
+CLASSIFY = _rule(_bool, float_of, SINGLE + INTEGER + BOOLEAN)
+WHERE = Rule(
+    _infer_where,
+    _compute_where,
+    (
+        ("bool[3, 4]", "f32[4]", "f32[3, 1]"),
+        ("bool[3]", "i32[3]", "f32[]"),
+        ("bool[3]", "bf16[3]", "float"),
+        ("bool[3]", "int", "i64[3]"),
+        ("bool[]", "f32[2]", "f64[2]"),
+        ("bool[2, 3] order(1,0)", "f32[2, 3] order(1,0)", "f32[2, 3] order(1,0)"),
+    ),
+)
+CAST = Rule(_infer_cast, _compute_cast, SINGLE + INTEGER + BOOLEAN)
+CONTIGUOUS = Rule(_infer_contiguous, _compute_cast, SINGLE + INTEGER + BOOLEAN)
+
+
+def normal_axis(axis: int, rank: int) -> int:
+    """An axis counted from 0.
+
+    Raises:
+        IndexError: for an axis out of range.
+    """
+    limit = max(rank, 1)
+    if not -limit <= axis < limit:
+        raise IndexError(f"dimension out of range (expected [{-limit}, {limit - 1}], got {axis})")
+    return axis % limit
 
 
 def normal_axes(dims: tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
@@ -195,81 +211,74 @@ def normal_axes(dims: tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
     """
     if not dims:
         return tuple(range(rank))
-    result = []
-    for axis in dims:
-        limit = max(rank, 1)
-        if not -limit <= axis < limit:
-            raise IndexError(f"dimension out of range (expected [{-limit}, {limit - 1}], got {axis})")
-        result.append(axis % limit)
+    result = [normal_axis(axis, rank) for axis in dims]
     if len(set(result)) != len(result):
         raise ValueError(f"axis given twice in {dims}")
     return tuple(sorted(result)) if rank else ()
 
 
-def reduced_type(source: TensorType, axes: tuple[int, ...], keepdim: bool, dtype: DType) -> TensorType:
-    """The type of a reduction's result: reduced sizes 1 or gone, the other axes in the input's order."""
+def reduced_type(
+    source: TensorType, axes: tuple[int, ...], keepdim: bool, dtype: DType
+) -> TensorType:
+    """The type of a reduction's result, contiguous: reduced sizes are 1, or gone."""
     dims = tuple(1 if a in axes else d for a, d in enumerate(source.dims))
-    order = source.order or _stride_order(source)
-    if keepdim:
-        return TensorType(dtype, dims, order, None, source.device)
-    kept = [a for a in range(source.rank) if a not in axes]
-    position = {a: i for i, a in enumerate(kept)}
-    return TensorType(
-        dtype,
-        tuple(source.dims[a] for a in kept),
-        tuple(position[a] for a in order if a in position),
-        None,
-        source.device,
-    )
+    if not keepdim:
+        dims = tuple(d for a, d in enumerate(source.dims) if a not in axes)
+    return source.with_(dtype=dtype, dims=dims)
 
 
-def _stride_order(kind: TensorType) -> tuple[int, ...]:
-    assert kind.strides is not None
-    numbers = kind.strides
-
-    def weight(axis: int) -> tuple[int, int]:
-        stride = numbers[axis]
-        return (stride if isinstance(stride, int) else len(str(stride)) * 1000, -axis)
-
-    return tuple(sorted(range(kind.rank), key=weight, reverse=True))
+def _reduction(call: Call, dtype: DType) -> tuple[Type, ...]:
+    source = call.tensor(0)
+    axes = normal_axes(call.axes("dim"), source.rank)
+    return (reduced_type(source, axes, call.flag("keepdim"), dtype),)
 
 
 def _infer_sum(call: Call) -> tuple[Type, ...]:
     source = call.tensor(0)
-    dtype = call.dtype("dtype")
-    if dtype is None:
-        dtype = I64 if source.dtype.category is not Category.FLOAT else source.dtype
-    axes = normal_axes(call.axes("dim"), source.rank)
-    return (reduced_type(source, axes, call.flag("keepdim"), dtype),)
+    given = call.dtype("dtype")
+    return _reduction(call, given or (source.dtype if source.dtype.is_float else I64))
 
 
 def _infer_reduce_float(call: Call) -> tuple[Type, ...]:
-    source = call.tensor(0)
-    dtype = call.dtype("dtype") if "dtype" in call.fields else None
-    dtype = dtype or source.dtype
+    given = call.dtype("dtype") if "dtype" in call.fields else None
+    dtype = given or call.tensor(0).dtype
     if not dtype.is_float:
         raise TypeError(f"could not infer output dtype: the input must be floating, not {dtype}")
-    axes = normal_axes(call.axes("dim"), source.rank)
-    return (reduced_type(source, axes, call.flag("keepdim"), dtype),)
+    return _reduction(call, dtype)
 
 
 def _infer_extreme(call: Call) -> tuple[Type, ...]:
     source = call.tensor(0)
-    axes = normal_axes(call.axes("dim"), source.rank)
-    for axis in axes:
+    for axis in normal_axes(call.axes("dim"), source.rank):
         if source.dims[axis] == 0:
             raise IndexError("reduction over a dim of size 0 has no identity")
-    return (reduced_type(source, axes, call.flag("keepdim"), source.dtype),)
+    return _reduction(call, source.dtype)
+
+
+def _infer_truth(call: Call) -> tuple[Type, ...]:
+    if call.tensor(0).dtype.category is not Category.BOOL:
+        raise TypeError(f"expected bool, not {call.tensor(0).dtype}")
+    return _reduction(call, BOOL)
 
 
 def _infer_var_mean(call: Call) -> tuple[Type, ...]:
     return _infer_reduce_float(call) * 2
 
 
-REDUCED = (("f32[3, 4]",), ("f32[2, 3, 5]",), ("bf16[3, 33]",))
-SUM = Rule(_infer_sum, None, REDUCED)
-MEAN = Rule(_infer_reduce_float, None, REDUCED)
-EXTREME = Rule(_infer_extreme, None, REDUCED)
+REDUCED = (
+    ("f32[3, 4]",),
+    ("f32[2, 3, 5]",),
+    ("f64[4]",),
+    ("bf16[3, 33]",),
+    ("f16[3, 33]",),
+    ("f32[2, 3, 5] order(2,0,1)",),
+    ("f32[1, 4]",),
+)
+SUM = Rule(_infer_sum, None, (*REDUCED, *INTEGER, ("bool[3, 4]",), ("f32[0, 4]",)))
+MEAN = Rule(_infer_reduce_float, None, (*REDUCED, ("f32[0, 4]",)))
+VARIANCE = MEAN
+EXTREME = Rule(_infer_extreme, None, (*REDUCED, *INTEGER, ("bool[3, 4]",)))
+TRUTH = Rule(_infer_truth, None, (("bool[3, 4]",), ("bool[]",), ("bool[0, 4]",)))
 VAR_MEAN = Rule(_infer_var_mean, None, REDUCED)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
 from typing import Literal, Protocol
 
-from astjit.types.dtype import F32, DType
+from astjit.types.dtype import F32, Category, DType
 from astjit.types.shape import Dim, Sizes
 from astjit.types.tensor import ScalarType, TensorType, Type
 
@@ -99,6 +99,11 @@ class Ref(Protocol):
 
 class Emitter(Protocol):
     """Appends an op and returns its result, or a tuple when the op has several."""
+
+    @property
+    def sizes(self) -> Sizes:
+        """Decides and records questions about sizes."""
+        ...
 
     def emit(self, name: str, *operands: "Ref | float | None", **fields: FieldValue) -> "Ref":
         """Append the op called `name`; its first result."""
@@ -220,14 +225,18 @@ class Op:
             "Tensor.add", "Tensor.__add__", "torch.nn.functional.gelu".
         signature: torch's parameters, such as "input, other, *, alpha=1"; names of operands and
             fields bind to them, any other parameter must have its default, else the call is not
-            this op.
+            this op. `*size` takes many arguments or one sequence.
         doc: one line.
         view: for views, where the elements lie.
         combine: for reductions that are one primitive: a name in the table COMBINES.
         host: Python text of the whole op for library calls and the interpreter, with {0}, {1}, ...
             for operands and {name} for fields; "" derives it from `torch` and `signature`.
         spell: target language -> text with {0}, {1}, ... ; languages "py" (host scalars), "c"
-            (shared by both targets), "cpu", "cuda"; "cuda.f64" and so on where one dtype differs.
+            (shared by both targets), "cpu", "cuda"; "cuda.f64" and so on where one dtype differs,
+            the dtype being the one that `rule.computes` gives the last operand.
+        helpers: target language -> pieces of templates/TARGET/helpers that the spelling calls.
+        wide_numbers: Python numbers and 0-d tensors enter in the type of the arithmetic; without
+            it they are first rounded to a 16-bit operand type, as eager does on the CPU.
         evaluate: the op on Python numbers.
         domain: the interval from which tests draw operands.
         rounds: composites: the result is rounded once from f32, or piece by piece (D8).
@@ -250,6 +259,8 @@ class Op:
     combine: str = ""
     host: str = ""
     spell: Mapping[str, str] = field(default_factory=dict)
+    helpers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wide_numbers: bool = False
     evaluate: Callable[..., object] | None = None
     domain: tuple[float, float] = (-4.0, 4.0)
     rounds: Rounds = "pieces"
@@ -288,13 +299,38 @@ class Spelling:
     Attributes:
         torch: the names.
         signature: torch's parameters with defaults; `*size` takes varargs or one sequence.
-        build: emits the rows: `build(emitter, **arguments)`; returns a Ref or a tuple of them, or
-            NotImplemented when this call is not covered (it becomes a library call).
+        build: emits the rows: `build(emitter, *operands, **fields)`; returns a Ref, a tuple or
+            list of them, or NotImplemented when this call is not covered (a library call then).
+        operands: as in Op.
+        fields: as in Op.
     """
 
     torch: tuple[str, ...]
     signature: str
     build: Callable[..., object]
+    operands: tuple[Operand, ...] = (Operand("input"),)
+    fields: tuple[Field, ...] = ()
+
+
+def type_of(value: Ref | float | None) -> Type | None:
+    """The type of an operand: a value's own, the scalar type of a Python number, None if absent."""
+    if isinstance(value, bool):
+        return ScalarType(Category.BOOL)
+    if isinstance(value, int | float):
+        return ScalarType(Category.INTEGER if isinstance(value, int) else Category.FLOAT)
+    return None if value is None else value.type
+
+
+def tensor_of(value: Ref | float | None) -> TensorType:
+    """The type of a tensor operand.
+
+    Raises:
+        TypeError: if it is a Python number or absent.
+    """
+    kind = type_of(value)
+    if not isinstance(kind, TensorType):
+        raise TypeError(f"expected a tensor, not {kind}")
+    return kind
 
 
 def is_tensor(kind: Type | None) -> bool:

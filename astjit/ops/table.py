@@ -1,11 +1,39 @@
 """All rows merged, indexed by name and by torch name; duplicate names are refused."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from astjit.ops import body, composite, control, elementwise, gather, library, reduce, shape
-from astjit.ops.spec import Op
+from astjit.ops import (
+    body,
+    composite,
+    control,
+    elementwise,
+    factory,
+    functions,
+    gather,
+    library,
+    linear,
+    reduce,
+    shape,
+    spellings,
+    viewing,
+)
+from astjit.ops.spec import Op, Spelling
 
-_FAMILIES = (elementwise, reduce, shape, gather, composite, library, control, body)
+_FAMILIES = (
+    elementwise,
+    functions,
+    reduce,
+    shape,
+    gather,
+    composite,
+    factory,
+    linear,
+    library,
+    control,
+    body,
+)
+Row = Op | Spelling
 
 
 def index(rows: Iterable[Op]) -> dict[str, Op]:
@@ -22,5 +50,40 @@ def index(rows: Iterable[Op]) -> dict[str, Op]:
     return table
 
 
+def by_torch(rows: Iterable[Row]) -> dict[str, tuple[Row, ...]]:
+    """What a torch name may mean: its overloads, in the order in which they are tried."""
+    table: dict[str, tuple[Row, ...]] = {}
+    for row in rows:
+        for name in row.torch:
+            table[name] = (*table.get(name, ()), row)
+    return table
+
+
+SPELLINGS: tuple[Spelling, ...] = (
+    *spellings.SPELLINGS,
+    *viewing.SPELLINGS,
+    *factory.SPELLINGS,
+    *linear.SPELLINGS,
+)
 OPS = index(row for family in _FAMILIES for row in family.ROWS)
-BY_TORCH = {name: row for row in OPS.values() for name in row.torch}
+BY_TORCH = by_torch((*SPELLINGS, *OPS.values()))
+
+
+@contextmanager
+def extended(*rows: Op) -> Iterator[None]:
+    """The tables with more rows for a while: how tests add an op.
+
+    Raises:
+        ValueError: if a row's name is taken.
+    """
+    index((*OPS.values(), *rows))
+    kept = dict(BY_TORCH)
+    OPS.update({row.name: row for row in rows})
+    BY_TORCH.update(by_torch((*SPELLINGS, *OPS.values())))
+    try:
+        yield
+    finally:
+        for row in rows:
+            del OPS[row.name]
+        BY_TORCH.clear()
+        BY_TORCH.update(kept)

@@ -136,6 +136,28 @@ def _divide(a: Dim, b: Dim) -> Dim | None:
     return _dim(quotient)
 
 
+def quotient(a: Dim, b: Dim) -> Dim | None:
+    """a / b where b is known not to be 0: None when the literals do not divide.
+
+    A division that only the values of symbols can decide stays an expression `a // b`.
+    """
+    if a == b:
+        return 1
+    divisor = _poly(b)
+    if len(divisor) != 1:
+        return floordiv(a, b)
+    ((factors, scale),) = divisor.items()
+    result: _Poly = {}
+    for term, coefficient in _poly(a).items():
+        rest = list(term)
+        if coefficient % scale or any(term.count(f) < factors.count(f) for f in factors):
+            return None if isinstance(a, int) and isinstance(b, int) else floordiv(a, b)
+        for factor in factors:
+            rest.remove(factor)
+        result[tuple(rest)] = coefficient // scale
+    return _dim(result)
+
+
 def minimum(a: Dim, b: Dim) -> Dim:
     """The smaller."""
     return _extreme("min", min, a, b)

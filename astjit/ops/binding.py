@@ -1,0 +1,233 @@
+"""Which row a torch call is: its arguments bound to the row's operands and fields.
+
+    bind("torch.sum", (x, 1), {"keepdim": True}, is_operand)  =>  sum, (x,), dim=(1,), keepdim=True
+    bind("torch.add", (x, y), {"alpha": 2}, is_operand)       =>  None: a library call
+
+The front end says which values are operands and converts what only it knows (dtypes, symbolic
+sizes). No torch here: the functions go by name.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from astjit.ops.spec import Emitter, Field, FieldKind, FieldValue, Op, Operand, Ref, Spelling
+from astjit.ops.table import BY_TORCH
+from astjit.types.dtype import DType
+from astjit.types.shape import Expr, Sym
+
+Convert = Callable[[FieldKind, object], object]
+# Names that torch takes for NumPy's sake.
+_ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x2": "other"}
+_REQUIRED = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a torch signature.
+
+    Attributes:
+        name: as torch calls it.
+        default: the value when it is not given; absent for required ones.
+        keyword: can only be given by name.
+        many: takes all positional arguments that are left, or one sequence.
+    """
+
+    name: str
+    default: object = _REQUIRED
+    keyword: bool = False
+    many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A torch call as a use of a row.
+
+    Attributes:
+        row: the op, or an arrangement of ops.
+        operands: the caller's values, one for each operand; None where an optional one is absent.
+        fields: the values of the fields that were given, or have a default in torch's signature.
+    """
+
+    row: Op | Spelling
+    operands: tuple[object, ...]
+    fields: Mapping[str, FieldValue]
+
+    def build(
+        self, emit: Emitter, value: Callable[[object], Ref | float | None]
+    ) -> Ref | Sequence[Ref]:
+        """Append the ops; `value` turns an operand as the caller gave it into a value.
+
+        Returns:
+            One value, a sequence of them for several results, or NotImplemented where this call
+            must be a library call after all. Nothing was appended then.
+        """
+        operands = [value(operand) for operand in self.operands]
+        if isinstance(self.row, Op):
+            results = emit.emit_all(self.row.name, *operands, **self.fields)
+            return results[0] if self.row.results == 1 else results
+        return self.row.build(emit, *operands, **self.fields)  # type: ignore[return-value]
+
+
+@cache
+def parameters(signature: str) -> tuple[Parameter, ...]:
+    """The parameters of a signature such as "input, *size, dim=0, *, out=None"."""
+    found: list[Parameter] = []
+    keyword = False
+    for part in re.split(r",\s*(?![^()]*\))", signature):
+        if part == "*":
+            keyword = True
+        elif part.startswith("*"):
+            found.append(Parameter(part[1:], many=True))
+            keyword = True
+        elif "=" in part:
+            name, text = part.split("=", 1)
+            found.append(Parameter(name, ast.literal_eval(text), keyword))
+        elif part:
+            found.append(Parameter(part, keyword=keyword))
+    return tuple(found)
+
+
+def bind(
+    torch_name: str,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    is_operand: Callable[[object], bool],
+    convert: Convert = lambda kind, value: value,
+) -> Binding | None:
+    """The row that a call of a torch function is, or None: a library call.
+
+    Args:
+        torch_name: such as "torch.add", "Tensor.__add__", "torch.nn.functional.gelu".
+        args: positional arguments, `self` first for methods.
+        kwargs: arguments by name.
+        is_operand: whether a value can be an operand: a tensor or a number.
+        convert: turns one value of a field of some kind into what the row takes: a torch dtype
+            into a DType, a symbolic size into a Dim. Containers are taken apart before.
+    """
+    for row in BY_TORCH.get(torch_name, ()):
+        given = _arguments(parameters(row.signature), args, kwargs)
+        bound = None if given is None else _bind_row(row, given, is_operand, convert)
+        if bound is not None:
+            return bound
+    return None
+
+
+def _arguments(
+    declared: tuple[Parameter, ...], args: Sequence[object], kwargs: Mapping[str, object]
+) -> dict[str, object] | None:
+    """The value of every parameter by name, defaults filled in; None if the call does not fit."""
+    names = {p.name for p in declared}
+    given: dict[str, object] = {}
+    for key, value in kwargs.items():
+        name = key if key in names else _ALIASES.get(key, key)
+        if name not in names or name in given:
+            return None
+        given[name] = value
+    left = list(args)
+    for parameter in declared:
+        if parameter.many and parameter.name not in given:
+            alone = len(left) == 1 and isinstance(left[0], list | tuple)
+            given[parameter.name] = left[0] if alone else tuple(left)
+            left = []
+        elif left and not parameter.keyword:
+            if parameter.name in given:
+                return None
+            given[parameter.name] = left.pop(0)
+        elif parameter.name not in given:
+            if parameter.default is _REQUIRED:
+                return None
+            given[parameter.name] = parameter.default
+    return None if left else given
+
+
+def _bind_row(
+    row: Op | Spelling,
+    given: dict[str, object],
+    is_operand: Callable[[object], bool],
+    convert: Convert,
+) -> Binding | None:
+    operands: list[object] = []
+    for operand in row.operands:
+        values = _operand(operand, given.pop(operand.name, None), is_operand)
+        if values is None:
+            return None
+        operands += values
+    fields: dict[str, FieldValue] = {}
+    for field in row.fields:
+        if field.name not in given:
+            continue
+        value = given.pop(field.name)
+        accepted = _field(field, value, convert)
+        if accepted is _REQUIRED:
+            return None
+        fields[field.name] = accepted
+    defaults = {p.name: p.default for p in parameters(row.signature)}
+    for name, value in given.items():  # parameters the row knows nothing of
+        default = defaults[name]
+        if value is not default and (type(value) is not type(default) or value != default):
+            return None
+    return Binding(row, tuple(operands), fields)
+
+
+def _operand(
+    operand: Operand, value: object, is_operand: Callable[[object], bool]
+) -> list[object] | None:
+    if operand.variadic:
+        many = isinstance(value, list | tuple) and all(is_operand(v) for v in value)
+        return list(value) if many else None  # type: ignore[call-overload]
+    if value is None:
+        return [None] if operand.optional else None
+    return [value] if is_operand(value) else None
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_size(value: object) -> bool:
+    return _is_int(value) or isinstance(value, Sym | Expr)
+
+
+_ACCEPTS: dict[FieldKind, Callable[[object], bool]] = {
+    FieldKind.INT: _is_int,
+    FieldKind.BOOL: lambda value: isinstance(value, bool),
+    FieldKind.FLOAT: lambda value: isinstance(value, float) or _is_int(value),
+    FieldKind.NUMBER: lambda value: isinstance(value, int | float),
+    FieldKind.TEXT: lambda value: isinstance(value, str),
+    FieldKind.DTYPE: lambda value: isinstance(value, DType),
+    FieldKind.AXES: _is_int,
+    FieldKind.SIZE: _is_size,
+    FieldKind.SIZES: _is_size,
+    FieldKind.ANY: lambda value: True,
+}
+_MANY = {FieldKind.AXES: FieldKind.INT, FieldKind.SIZES: FieldKind.SIZE}
+
+
+def _field(field: Field, value: object, convert: Convert) -> FieldValue:
+    """The value as the row has it, or _REQUIRED if it does not fit the field's kind."""
+    if value is None and field.kind is not FieldKind.ANY:
+        return None if field.default is None else _REQUIRED
+    if field.kind is FieldKind.ANY:
+        return _converted(value, convert)
+    if field.kind in _MANY:
+        items = tuple(value) if isinstance(value, list | tuple) else (value,)
+        found = tuple(convert(_MANY[field.kind], item) for item in items)
+        return found if all(_ACCEPTS[field.kind](item) for item in found) else _REQUIRED
+    made = convert(field.kind, value)
+    return made if _ACCEPTS[field.kind](made) else _REQUIRED
+
+
+def _converted(value: object, convert: Convert) -> object:
+    """A Python constant with every leaf converted."""
+    match value:
+        case tuple() | list():
+            return type(value)(_converted(item, convert) for item in value)
+        case slice():
+            parts = (value.start, value.stop, value.step)
+            return slice(*(_converted(part, convert) for part in parts))
+        case None | str() | bool():
+            return value
+    return convert(FieldKind.ANY, value)

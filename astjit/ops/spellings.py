@@ -1,0 +1,453 @@
+"""Torch's names for elementwise ops and reductions that are arrangements of rows, exactly.
+
+    2.7 / x  =>  mul(reciprocal(x), 2.7)        x ** 3  =>  mul(mul(x, x), x)
+
+Where an arrangement would differ from eager in one bit, the call stays a library call.
+"""
+
+from collections.abc import Callable, Sequence
+
+from astjit.ops.spec import (
+    Emitter,
+    Field,
+    FieldKind,
+    Operand,
+    Ref,
+    Spelling,
+    is_tensor,
+    tensor_of,
+    type_of,
+)
+from astjit.types.dtype import (
+    BF16,
+    BOOL,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    Category,
+    DType,
+    promote,
+)
+from astjit.types.tensor import ScalarType, TensorType
+
+Number = Ref | float
+Maybe = object  # a Ref or NotImplemented
+X, XY = (Operand("input"),), (Operand("input"), Operand("other"))
+KEEPDIM = Field("keepdim", FieldKind.BOOL, False)
+EPSILON = {F16: 2.0**-10, BF16: 2.0**-7, F32: 2.0**-23, F64: 2.0**-52}
+
+
+def _category(*operands: Number) -> Category:
+    """The category of the promoted dtype."""
+    kinds = [type_of(v) for v in operands]
+    tensors = [k for k in kinds if isinstance(k, TensorType)]
+    weak = tuple(k.category for k in kinds if isinstance(k, ScalarType))
+    dtype = promote(
+        tuple(k.dtype for k in tensors if k.dims),
+        tuple(k.dtype for k in tensors if not k.dims),
+        weak,
+    )
+    return dtype.category
+
+
+def _is_float(*operands: Number) -> bool:
+    return _category(*operands) is Category.FLOAT
+
+
+def _reversed(name: str) -> Callable[..., Ref]:
+    def build(emit: Emitter, x: Ref, other: Number) -> Ref:
+        return emit.emit(name, other, x)
+
+    return build
+
+
+def _only_floats(name: str, *, swapped: bool = False) -> Callable[..., Maybe]:
+    """The row `name` on floats; integer division can fail and stays PyTorch's."""
+
+    def build(emit: Emitter, x: Number, other: Number) -> Maybe:
+        if not _is_float(x, other):
+            return NotImplemented
+        return emit.emit(name, other, x) if swapped else emit.emit(name, x, other)
+
+    return build
+
+
+def _rtruediv(emit: Emitter, x: Ref, other: Number) -> Ref:
+    """As torch's Tensor.__rdiv__ does it: two roundings."""
+    return emit.emit("mul", emit.emit("reciprocal", x), other)
+
+
+def _div_rounded(emit: Emitter, x: Number, other: Number, *, rounding_mode: str) -> Maybe:
+    name = {"floor": "floor_divide", "trunc": "trunc_divide"}.get(rounding_mode)
+    if name is None or not _is_float(x, other):
+        return NotImplemented
+    return emit.emit(name, x, other)
+
+
+def _once(emit: Emitter, x: Ref, build: Callable[[Ref], Ref]) -> Ref:
+    """`build` in float32, its result rounded once to x's dtype."""
+    dtype = tensor_of(x).dtype
+    if not dtype.is_half:
+        return build(x)
+    return emit.emit("to", build(emit.emit("to", x, dtype=F32)), dtype=dtype)
+
+
+def _power(emit: Emitter, x: Ref, *, exponent: float) -> Maybe:
+    """The exponents for which ATen's pow_tensor_scalar is arithmetic, then the general one."""
+    dtype = tensor_of(x).dtype
+    if not dtype.is_float:
+        squares = dtype is not BOOL and isinstance(exponent, int) and exponent == 2
+        return emit.emit("mul", x, x) if squares else NotImplemented
+
+    def cube(a: Ref) -> Ref:
+        return emit.emit("mul", emit.emit("mul", a, a), a)
+
+    def inverse_square(a: Ref) -> Ref:
+        return emit.emit("reciprocal", emit.emit("mul", a, a))
+
+    match float(exponent):
+        case 1.0:
+            return emit.emit("clone", x)
+        case 2.0:
+            return emit.emit("mul", x, x)
+        case 3.0:
+            return _once(emit, x, cube) if dtype is F16 else cube(x)
+        case 0.5:
+            return emit.emit("sqrt", x)
+        case -0.5 if dtype is not F16:
+            return emit.emit("rsqrt", x)
+        case -1.0:
+            return emit.emit("reciprocal", x)
+        case -2.0:
+            return _once(emit, x, inverse_square) if dtype is F16 else inverse_square(x)
+        case 0.0:
+            return NotImplemented
+    return emit.emit("pow", x, float(exponent))
+
+
+def _pow(emit: Emitter, x: Number, exponent: Ref) -> Maybe:
+    return emit.emit("pow", x, exponent) if _is_float(x, exponent) else NotImplemented
+
+
+def _square(emit: Emitter, x: Ref) -> Maybe:
+    return emit.emit("mul", x, x) if tensor_of(x).dtype is not BOOL else NotImplemented
+
+
+def _identity(emit: Emitter, x: Ref) -> Ref:
+    return x
+
+
+def _extreme_all(name: str) -> Callable[..., Ref]:
+    def build(emit: Emitter, x: Ref) -> Ref:
+        return emit.emit(name, x, dim=(), keepdim=False)
+
+    return build
+
+
+def _extreme_pair(name: str) -> Callable[..., Maybe]:
+    def build(emit: Emitter, x: Ref, other: Number) -> Maybe:
+        return emit.emit(name, x, other) if is_tensor(type_of(other)) else NotImplemented
+
+    return build
+
+
+def _truth(name: str) -> Callable[..., Maybe]:
+    """any or all; of other dtypes through a comparison with 0 (uint8 stays PyTorch's)."""
+
+    def build(emit: Emitter, x: Ref, *, dim: tuple[int, ...] | None, keepdim: bool) -> Maybe:
+        dtype = tensor_of(x).dtype
+        if dtype is U8:
+            return NotImplemented
+        truth = x if dtype is BOOL else emit.emit("ne", x, 0)
+        return emit.emit(name, truth, dim=dim, keepdim=keepdim)
+
+    return build
+
+
+def _prod_all(emit: Emitter, x: Ref, *, dtype: DType | None) -> Maybe:
+    kind = tensor_of(x)
+    if not kind.is_contiguous or not kind.rank:
+        return NotImplemented
+    flat = emit.emit("view", x, shape=(kind.numel,))
+    return emit.emit("prod", flat, dim=(0,), keepdim=False, dtype=dtype)
+
+
+def _prod(emit: Emitter, x: Ref, *, dim: int, keepdim: bool, dtype: DType | None) -> Ref:
+    return emit.emit("prod", x, dim=(dim,), keepdim=keepdim, dtype=dtype)
+
+
+def _unbiased(name: str) -> Callable[..., Sequence[Ref]]:
+    """The older signatures, with `unbiased` for `correction`."""
+
+    def build(
+        emit: Emitter,
+        x: Ref,
+        *,
+        unbiased: bool,
+        dim: tuple[int, ...] | None = None,
+        keepdim: bool = False,
+    ) -> Sequence[Ref]:
+        return emit.emit_all(name, x, dim=dim, correction=int(unbiased), keepdim=keepdim)
+
+    return build
+
+
+def _to(emit: Emitter, x: Ref, *, dtype: DType) -> Ref:
+    return x if tensor_of(x).dtype == dtype else emit.emit("to", x, dtype=dtype)
+
+
+def _to_fixed(dtype: DType) -> Callable[..., Ref]:
+    def build(emit: Emitter, x: Ref) -> Ref:
+        return _to(emit, x, dtype=dtype)
+
+    return build
+
+
+def _to_other(emit: Emitter, x: Ref, other: Ref) -> Maybe:
+    same = tensor_of(x).device == tensor_of(other).device
+    return _to(emit, x, dtype=tensor_of(other).dtype) if same else NotImplemented
+
+
+def _where_method(emit: Emitter, x: Ref, condition: Ref, other: Number) -> Ref:
+    return emit.emit("where", condition, x, other)
+
+
+def _masked_fill(emit: Emitter, x: Ref, mask: Ref, value: Number) -> Maybe:
+    """The value becomes x's dtype, as in `where` unless it is of a higher category."""
+    kind, given = tensor_of(x), type_of(value)
+    if tensor_of(mask).dtype is not BOOL or given is None:
+        return NotImplemented
+    category = given.category if isinstance(given, ScalarType) else given.dtype.category
+    if category > kind.dtype.category or (isinstance(given, TensorType) and given.dims):
+        return NotImplemented
+    return emit.emit("where", mask, value, x)
+
+
+def _clamp_side(*, low: bool) -> Callable[..., Ref]:
+    def build(emit: Emitter, x: Ref, bound: Number) -> Ref:
+        return emit.emit("clamp", x, bound, None) if low else emit.emit("clamp", x, None, bound)
+
+    return build
+
+
+def _clamp_between(low: float, high: float) -> Callable[..., Ref]:
+    def build(emit: Emitter, x: Ref) -> Ref:
+        return emit.emit("clamp", x, low, high)
+
+    return build
+
+
+def _hardtanh(emit: Emitter, x: Ref, min_val: Number, max_val: Number) -> Ref:
+    return emit.emit("clamp", x, min_val, max_val)
+
+
+def _rms_norm(
+    emit: Emitter,
+    x: Ref,
+    weight: Ref | None,
+    eps: Number | None,
+    *,
+    normalized_shape: tuple[object, ...],
+) -> Maybe:
+    """Without an eps it is that of the dtype computed in: float32's for 16-bit floats."""
+    dtype = tensor_of(x).dtype
+    if dtype not in EPSILON or (weight is not None and tensor_of(weight).dtype != dtype):
+        return NotImplemented
+    given = EPSILON[dtype.compute] if eps is None else eps
+    return emit.emit("rms_norm", x, weight, given, normalized_shape=normalized_shape)
+
+
+def _softmax_of(name: str) -> Callable[..., Ref]:
+    def build(emit: Emitter, x: Ref, *, dim: int, dtype: DType | None) -> Ref:
+        return emit.emit(name, x, dim=dim, dtype=dtype)
+
+    return build
+
+
+def _softmin(emit: Emitter, x: Ref, *, dim: int, dtype: DType | None) -> Ref:
+    return emit.emit("softmax", emit.emit("neg", x), dim=dim, dtype=dtype)
+
+
+def _both(name: str) -> tuple[str, ...]:
+    return (f"torch.{name}", f"Tensor.{name}")
+
+
+def _pair(
+    torch: tuple[str, ...], build: Callable[..., object], signature: str = "input, other"
+) -> Spelling:
+    return Spelling(torch=torch, signature=signature, build=build, operands=XY)
+
+
+OUT = "input, other, *, out=None"
+EXPONENT = Field("exponent", FieldKind.NUMBER)
+POWER = ("torch.pow", "Tensor.pow", "Tensor.__pow__")
+BASE = (Operand("input"), Operand("exponent"))
+UNBIASED = Field("unbiased", FieldKind.BOOL)
+AXES = Field("dim", FieldKind.AXES)
+DTYPE = Field("dtype", FieldKind.DTYPE, None)
+F = "torch.nn.functional."
+
+REVERSED = (
+    _pair(("Tensor.__radd__",), _reversed("add")),
+    _pair(("Tensor.__rsub__", "torch.rsub"), _reversed("sub"), "input, other, *, alpha=1"),
+    _pair(("Tensor.__rmul__",), _reversed("mul")),
+    _pair(("Tensor.__rtruediv__", "Tensor.__rdiv__"), _rtruediv),
+    _pair(("Tensor.__rfloordiv__",), _only_floats("floor_divide", swapped=True)),
+    _pair(("Tensor.__rmod__",), _only_floats("remainder", swapped=True)),
+    _pair(("Tensor.__rand__",), _reversed("bitwise_and")),
+    _pair(("Tensor.__ror__",), _reversed("bitwise_or")),
+    _pair(("Tensor.__rxor__",), _reversed("bitwise_xor")),
+)
+
+DIVISIONS = (
+    _pair((*_both("floor_divide"), "Tensor.__floordiv__"), _only_floats("floor_divide"), OUT),
+    _pair((*_both("remainder"), "Tensor.__mod__"), _only_floats("remainder"), OUT),
+    _pair(_both("fmod"), _only_floats("fmod"), OUT),
+    Spelling(
+        torch=(*_both("div"), *_both("divide")),
+        signature="input, other, *, rounding_mode=None, out=None",
+        build=_div_rounded,
+        operands=XY,
+        fields=(Field("rounding_mode", FieldKind.TEXT),),
+    ),
+)
+
+POWERS = (
+    Spelling(
+        torch=POWER, signature="input, exponent, *, out=None", build=_power, fields=(EXPONENT,)
+    ),
+    Spelling(torch=POWER, signature="input, exponent, *, out=None", build=_pow, operands=BASE),
+    _pair(("Tensor.__rpow__",), _only_floats("pow", swapped=True)),
+    Spelling(torch=_both("square"), signature="input, *, out=None", build=_square),
+    Spelling(torch=("Tensor.__pos__", *_both("positive")), signature="input", build=_identity),
+)
+
+REDUCTIONS = (
+    *(
+        Spelling(torch=_both(name), signature="input", build=_extreme_all(row))
+        for name, row in (("max", "amax"), ("min", "amin"))
+    ),
+    *(
+        _pair(_both(name), _extreme_pair(row), OUT)
+        for name, row in (("max", "maximum"), ("min", "minimum"))
+    ),
+    *(
+        Spelling(
+            torch=_both(name),
+            signature="input, dim=None, keepdim=False, *, out=None",
+            build=_truth(name),
+            fields=(Field("dim", FieldKind.AXES, None), KEEPDIM),
+        )
+        for name in ("any", "all")
+    ),
+    Spelling(
+        torch=_both("prod"), signature="input, *, dtype=None", build=_prod_all, fields=(DTYPE,)
+    ),
+    Spelling(
+        torch=_both("prod"),
+        signature="input, dim, keepdim=False, *, dtype=None, out=None",
+        build=_prod,
+        fields=(Field("dim", FieldKind.INT), KEEPDIM, DTYPE),
+    ),
+    *(
+        Spelling(torch=torch, signature=signature, build=_unbiased(name), fields=fields)
+        for name, torch in (
+            ("var", _both("var")),
+            ("std", _both("std")),
+            ("var_mean", ("torch.var_mean",)),
+            ("std_mean", ("torch.std_mean",)),
+        )
+        for signature, fields in (
+            ("input, unbiased", (UNBIASED,)),
+            ("input, dim, unbiased, keepdim=False", (AXES, UNBIASED, KEEPDIM)),
+        )
+    ),
+)
+
+CASTS = (
+    Spelling(
+        torch=("Tensor.to", "Tensor.type"),
+        signature="input, dtype, non_blocking=False, copy=False, *, memory_format=None",
+        build=_to,
+        fields=(Field("dtype", FieldKind.DTYPE),),
+    ),
+    _pair(("Tensor.to", "Tensor.type_as"), _to_other),
+    *(
+        Spelling(
+            torch=(f"Tensor.{name}",), signature="input, memory_format=None", build=_to_fixed(dtype)
+        )
+        for name, dtype in (
+            ("float", F32),
+            ("double", F64),
+            ("half", F16),
+            ("bfloat16", BF16),
+            ("long", I64),
+            ("int", I32),
+            ("short", I16),
+            ("char", I8),
+            ("byte", U8),
+            ("bool", BOOL),
+        )
+    ),
+)
+
+SELECTION = (
+    Spelling(
+        torch=("Tensor.where",),
+        signature="input, condition, other",
+        build=_where_method,
+        operands=(*X, Operand("condition"), Operand("other")),
+    ),
+    Spelling(
+        torch=_both("masked_fill"),
+        signature="input, mask, value",
+        build=_masked_fill,
+        operands=(*X, Operand("mask"), Operand("value")),
+    ),
+    *(
+        Spelling(
+            torch=_both(f"clamp_{side}"),
+            signature=f"input, {side}, *, out=None",
+            build=_clamp_side(low=side == "min"),
+            operands=(*X, Operand(side)),
+        )
+        for side in ("min", "max")
+    ),
+    Spelling(torch=(f"{F}relu6",), signature="input, inplace=False", build=_clamp_between(0, 6)),
+    Spelling(
+        torch=(f"{F}hardtanh",),
+        signature="input, min_val=-1.0, max_val=1.0, inplace=False",
+        build=_hardtanh,
+        operands=(*X, Operand("min_val"), Operand("max_val")),
+    ),
+)
+
+NORMS = (
+    Spelling(
+        torch=(f"{F}rms_norm", "torch.rms_norm"),
+        signature="input, normalized_shape, weight=None, eps=None",
+        build=_rms_norm,
+        operands=(*X, Operand("weight", optional=True), Operand("eps", optional=True)),
+        fields=(Field("normalized_shape", FieldKind.SIZES),),
+    ),
+    *(
+        Spelling(
+            torch=(f"{F}{name}",),
+            signature="input, dim=None, _stacklevel=3, dtype=None",
+            build=build,
+            fields=(Field("dim", FieldKind.INT), DTYPE),
+        )
+        for name, build in (
+            ("softmax", _softmax_of("softmax")),
+            ("log_softmax", _softmax_of("log_softmax")),
+            ("softmin", _softmin),
+        )
+    ),
+)
+
+SPELLINGS = (*REVERSED, *DIVISIONS, *POWERS, *REDUCTIONS, *CASTS, *SELECTION, *NORMS)
