@@ -1,5 +1,10 @@
 // nvrtc --gpu-architecture=sm_90 --std=c++17 --fmad=false
 
+// In memory only: arithmetic is done in float.
+struct bfloat16 {
+  unsigned short bits;
+};
+
 // Every lane gets the result of its group of LANES, a power of two.
 template <class Op, int LANES = 32, class T>
 __device__ __forceinline__ T warp_reduce(T value) {
@@ -32,11 +37,6 @@ template <int V, class T>
 __device__ __forceinline__ Vec<T, V> load(const T* at) {
   return *reinterpret_cast<const Vec<T, V>*>(at);
 }
-
-// In memory only: arithmetic is done in float.
-struct bfloat16 {
-  unsigned short bits;
-};
 
 // Rounds to nearest even.
 __device__ __forceinline__ bfloat16 narrow_bf16(float a) {

@@ -1,5 +1,10 @@
 // nvrtc --gpu-architecture=sm_90 --std=c++17 --fmad=false
 
+// In memory only: arithmetic is done in float.
+struct bfloat16 {
+  unsigned short bits;
+};
+
 // Every lane gets the result of its group of LANES, a power of two.
 template <class Op, int LANES = 32, class T>
 __device__ __forceinline__ T warp_reduce(T value) {
@@ -53,11 +58,6 @@ __device__ __forceinline__ float max_nan(float a, float b) {
 
 struct Max {
   static __device__ __forceinline__ float combine(float a, float b) { return max_nan(a, b); }
-};
-
-// In memory only: arithmetic is done in float.
-struct bfloat16 {
-  unsigned short bits;
 };
 
 // Rounds to nearest even.
