@@ -19,13 +19,11 @@ __attribute__((noinline, cold)) static vf sin_far(vf x, vf y, int shift) {
 HELPER vf sin_turned(vf x, int shift) {  // sin(x + shift pi/2)
   vi turns;
   const vf n = nearest<0>(x, 0.636619747f, turns);
-  vf r = fma(n, fill(-1.57079637f), x);
-  r = fma(n, fill(4.37113883e-8f), r);
-  r = fma(n, fill(1.71512451e-15f), r);
+  vf r = fma(n, fill(-1.57079637f), x);  // exact
+  r = fma(n, fill(1.71512451e-15f), fma(n, fill(4.37113883e-8f), r));
   const vf z = r * r;
   const vf s = fma(r * z, poly(z, -1.95179091e-4f, 0.00833218731f, -0.166666552f), r);
-  const vf c = fma(z * z, poly(z, 2.44324336e-5f, -0.00138873095f, 0.0416666456f),
-                   fma(z, fill(-0.5f), fill(1.0f)));
+  const vf c = poly(z, 2.44318817e-5f, -0.00138873071f, 0.0416666456f, -0.5f, 1.0f);
   const vi q = turns + shift;
   const vf y = (vf)((vi)((q & 1) != 0 ? c : s) ^ (q & 2) << 30);
   if (__builtin_expect(any(abs(x) >= 48000.0f), 0)) return sin_far(x, y, shift);
@@ -33,5 +31,7 @@ HELPER vf sin_turned(vf x, int shift) {  // sin(x + shift pi/2)
 }
 HELPER vf sin(vf x) { return x == 0.0f ? x : sin_turned(x, 0); }  // keeps -0.0
 HELPER vf cos(vf x) { return sin_turned(x, 1); }
+HELPER double sin(double x) { return __builtin_sin(x); }
 HELPER float sin(float x) { return sin(fill(x))[0]; }
+HELPER double cos(double x) { return __builtin_cos(x); }
 HELPER float cos(float x) { return cos(fill(x))[0]; }

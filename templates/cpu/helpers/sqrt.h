@@ -11,5 +11,7 @@ HELPER vf sqrt(vf a) {
 }
 #endif
 HELPER float sqrt(float a) { return __builtin_sqrtf(a); }
+HELPER double sqrt(double a) { return __builtin_sqrt(a); }
 HELPER vf rsqrt(vf a) { return 1.0f / sqrt(a); }
 HELPER float rsqrt(float a) { return 1.0f / sqrt(a); }
+HELPER double rsqrt(double a) { return 1.0 / sqrt(a); }

@@ -1,0 +1,22 @@
+// needs: core
+struct Sum {
+  static constexpr float init = 0.0f;
+  static constexpr bool rounds = true;
+  template <class T> HELPER T combine(T a, T b) { return a + b; }
+};
+struct Max {  // NaN wins, as in torch.amax
+  static constexpr float init = -__builtin_inff();
+  static constexpr bool rounds = false;
+  template <class T> HELPER T combine(T a, T b) {
+    const T larger = a > b ? a : b;  // b if either is NaN
+    return a != a ? a : larger;
+  }
+};
+struct Min {
+  static constexpr float init = __builtin_inff();
+  static constexpr bool rounds = false;
+  template <class T> HELPER T combine(T a, T b) {
+    const T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
+  }
+};
