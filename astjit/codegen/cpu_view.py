@@ -15,7 +15,7 @@ from astjit.codegen.expression import Text
 from astjit.codegen.names import Names
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
-from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype
+from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, user_name
 from astjit.fusion.kernel import Buffer, Kernel, is_load
 from astjit.fusion.schedule import Schedule
 from astjit.fusion.stages import Pass, cut
@@ -165,14 +165,10 @@ class CpuView:
         text = Text(self._scalar_at(buffer))
         if buffer.dtype.is_half:
             text = Text(f"element({text.text})")
-        if uses[value] == 1 and not value.name:
+        if uses[value] == 1:
             self.writer.texts[value] = text
             return []
-        wish = (
-            value.name
-            if value.name and value.name not in self.writer.names
-            else f"{buffer.name}_{self.space.line or 'v'}"
-        )
+        wish = f"{buffer.name}_{self.space.line or 'v'}"
         kind, name = CPU.value_types[dtype_of(value.type).name], self.writer.names.take(wish)
         self.writer.texts[value] = Text(name)
         return [f"const {kind} {name} = {text.text};"]
@@ -265,17 +261,13 @@ class CpuView:
     def _element(self, node: Node, inner: Writer, reads: set[Result]) -> list[str] | None:
         (value,) = node.results
         if value in reads:
-            address, dtype = self._kept_at(value), "f32"
+            address, dtype = self._kept_at(value), self._kept_dtype(value)
         elif is_load(node):
             buffer = self.kernel.buffer(node.operands[0])
             address, dtype = self._element_at(buffer), buffer.dtype.name
         else:
             return None
-        wish = (
-            value.name
-            if value.name and value.name not in inner.names
-            else self._load_wish(node, value)
-        )
+        wish = self._load_wish(node, value)
         inner.elements.add(value)
         kind, name = inner.type_name(value), inner.names.take(wish)
         inner.texts[value] = Text(name)
@@ -287,13 +279,17 @@ class CpuView:
     def _load_wish(self, node: Node, value: Result) -> str:
         if is_load(node):
             return f"{self.kernel.buffer(node.operands[0]).name}_v"
-        return f"{value.name or node.op.name}_v"
+        return f"{user_name(value) or node.op.name}_v"
 
     def _store_text(self, at: str, inner: Writer, value: Value, dtype: str) -> str:
         if self.vectors:
             return f"store({at}, {self._as_element(inner, value)}, mask);"
         text = inner.text(value).text
         return f"put({at}, {text});" if dtype in ("bf16", "f16") else f"{at} = {text};"
+
+    def _kept_dtype(self, value: Result) -> str:
+        place = self.kept[value]
+        return next((b.dtype.name for b in self.kernel.buffers if b.name == place), "f32")
 
     def _kept_at(self, value: Result) -> str:
         place = self.kept[value]

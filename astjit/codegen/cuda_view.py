@@ -9,7 +9,7 @@ from astjit.codegen.expression import Text, number
 from astjit.codegen.names import Names
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
-from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype
+from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, user_name
 from astjit.fusion.kernel import Buffer, Kernel, is_load
 from astjit.fusion.schedule import Schedule
 from astjit.fusion.stages import Pass, cut
@@ -205,7 +205,7 @@ class CudaView:
         stored = self._stored_buffer(value)
         if stored is not None:
             return self.vectors[stored.name]
-        wish = value.name or (node.op.name if isinstance(node, Node) else "kept")
+        wish = user_name(value) or (node.op.name if isinstance(node, Node) else "kept")
         return scope.take(f"{wish}_v")
 
     def _stored_buffer(self, value: Value) -> Buffer | None:
@@ -235,10 +235,7 @@ class CudaView:
         (value,) = node.results
         text = self._widen(self.kernel.buffer(node.operands[0]))
         buffer = self.kernel.buffer(node.operands[0])
-        free = value.name and value.name not in self.writer.names
-        name = self.writer.names.take(
-            value.name if free else f"{buffer.name}_{self.space.line or 'v'}"
-        )
+        name = self.writer.names.take(f"{buffer.name}_{self.space.line or 'v'}")
         kind = CUDA.value_types[dtype_of(value.type).name]
         self.writer.texts[value] = Text(name)
         return [f"const {kind} {name} = {text};"]
@@ -328,18 +325,17 @@ class CudaView:
         """A name for a 16-bit lane that is used more than once."""
         if not dtype.is_half or uses < 2:
             return []
-        text = inner.texts[value]
-        taken = value.name in inner.names
-        node = value.node
-        wish = self._load_name(node) if not value.name else value.name + ("_i" if taken else "")
-        name = inner.names.take(wish)
+        text, given = inner.texts[value], user_name(value)
+        free = given and given not in inner.names
+        name = inner.names.take(given if free else self._lane_name(value))
         inner.texts[value] = Text(name)
         return [f"const float {name} = {text.text};"]
 
-    def _load_name(self, node: object) -> str:
-        if isinstance(node, Node) and is_load(node):
+    def _lane_name(self, value: Result) -> str:
+        node = maker(value)
+        if node is not None and is_load(node):
             return f"{self.kernel.buffer(node.operands[0]).name}_i"
-        return f"{node.op.name}_i" if isinstance(node, Node) else "lane_i"
+        return f"{user_name(value) or 'lane'}_i"
 
     def _narrowed(self, inner: Writer, node: Node, dtype: DType) -> str:
         """The text of a value on its way to memory of `dtype`: rounding happens there."""

@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from astjit.codegen.dialect import Dialect
-from astjit.codegen.expression import UNARY, Text, compose, number
+from astjit.codegen.expression import Text, compose, number
 from astjit.codegen.names import Names
 from astjit.fusion.kernel import Kernel, is_reduce, is_store
-from astjit.ir.function import Node
+from astjit.ir.function import Node, maker
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.table import OPS
 from astjit.types.dtype import BOOL, F32, F64, I64, Category, DType
 from astjit.types.tensor import TensorType, Type
 
-_CAST = OPS["to"]
+_CAST, _ROUND = OPS["to"], OPS["round_to"]
 LONGEST = 64  # an expression longer than this gets a name
 
 
@@ -124,13 +124,14 @@ class Writer:
         return compose(cast, (text,), {})
 
     def wish(self, value: Result) -> str:
-        """The name a value would like: the user's, else its op's with a number."""
-        if value.name:
-            return value.name
-        node = value.node
-        assert isinstance(node, Node)
-        base = f"row_{node.fields['combine']}" if is_reduce(node) else f"{node.op.name}_value"
-        return base
+        """The name a value would like: the user's, else its op's."""
+        if given := user_name(value):
+            return given
+        node = maker(value)
+        assert node is not None
+        if is_reduce(node):
+            return f"row_{node.fields['combine']}"
+        return "rounded" if node.op is _ROUND else f"{node.op.name}_value"
 
     def declare(self, value: Result, text: Text) -> str:
         """A local constant with the value's name; later uses are that name."""
@@ -164,16 +165,19 @@ class Writer:
                 self.elements.add(value)
             text = self.expression(node)
             small = dtype_of(value.type).bits < 32 and dtype_of(value.type) is not BOOL
-            named = value.name and value.name not in self.names
-            if named or uses[value] != 1 or len(text.text) > LONGEST or small:
-                alias = text.rank > UNARY and text.text.isidentifier() and not value.name
-                if alias:
-                    self.texts[value] = text
-                else:
-                    lines.append(self.declare(value, text))
+            given = user_name(value)
+            named = bool(given) and given not in self.names
+            again = uses[value] != 1 and not (node.op is _CAST and text.text.count("(") < 3)
+            if named or again or len(text.text) > LONGEST or small:
+                lines.append(self.declare(value, text))
             else:
                 self.texts[value] = text
         return lines
+
+
+def user_name(value: Value) -> str:
+    """The user's variable for a value: fusion marks those that share a buffer's name with a `_`."""
+    return value.name.rstrip("_")
 
 
 def count_uses(nodes: Iterable[Node]) -> Counter[Value]:
