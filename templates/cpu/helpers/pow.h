@@ -1,10 +1,4 @@
-// needs: core
-// libm's, lane by lane.
+// needs: core lanes
 HELPER float pow(float a, float b) { return __builtin_powf(a, b); }
-HELPER vf pow(vf a, vf b) {
-  vf y;
-  for (int i = 0; i < W; ++i) y[i] = pow(a[i], b[i]);
-  return y;
-}
-HELPER vf pow(vf a, float b) { return pow(a, fill(b)); }
-HELPER vf pow(float a, vf b) { return pow(fill(a), b); }
+HELPER double pow(double a, double b) { return __builtin_pow(a, b); }
+HELPER vf pow(vf a, vf b) { return by_lanes([](float x, float y) { return pow(x, y); }, a, b); }
