@@ -51,6 +51,12 @@ def _divide(a: float, b: float) -> float:
     return math.copysign(math.inf, a) * math.copysign(1, b) if a and a == a else math.nan
 
 
+def _whole(text: str) -> dict[str, str]:
+    """A spelling for integers on both targets."""
+    types = ("u8", "i8", "i16", "i32", "i64")
+    return {f"{target}.{dtype}": text for target in ("cpu", "cuda") for dtype in types}
+
+
 def _operator(
     name: str,
     rule: Rule,
@@ -92,7 +98,6 @@ def _unary(
     *,
     traits: Trait = EXACT,
     torch: tuple[str, ...] = (),
-    helpers: dict[str, tuple[str, ...]] | None = None,
     domain: tuple[float, float] = (-4.0, 4.0),
 ) -> Op:
     return Op(
@@ -106,7 +111,6 @@ def _unary(
         evaluate=evaluate,
         traits=traits,
         doc=doc,
-        helpers=helpers or {},
         domain=domain,
     )
 
@@ -165,12 +169,18 @@ ARITHMETIC = (
     _unary(
         "abs",
         NUMERIC_ONE,
-        {"cpu": "abs({0})", "cuda": "abs({0})", "cuda.f32": "fabsf({0})", "py": "abs({0})"},
+        {
+            "cpu": "abs({0})",
+            "cpu.f64": "__builtin_fabs({0})",
+            "cuda": "fabsf({0})",
+            "cuda.f64": "fabs({0})",
+            **_whole("{0} < 0 ? -{0} : {0}"),
+            "py": "abs({0})",
+        },
         abs,
         "absolute value",
         torch=("Tensor.__abs__", "torch.absolute", "Tensor.absolute"),
         traits=EXACT | Trait.IDEMPOTENT,
-        helpers={"cpu": ("sign",)},
     ),
     _unary(
         "reciprocal",
@@ -182,19 +192,27 @@ ARITHMETIC = (
     _unary(
         "sqrt",
         FLOAT_ONE,
-        {"cpu": "sqrt({0})", "cuda": "sqrtf({0})", "cuda.f64": "sqrt({0})"},
+        {
+            "cpu": "sqrt({0})",
+            "cpu.f64": "__builtin_sqrt({0})",
+            "cuda": "sqrtf({0})",
+            "cuda.f64": "sqrt({0})",
+        },
         math.sqrt,
         "square root",
-        helpers={"cpu": ("sqrt",)},
         domain=(0.0, 1e3),
     ),
     _unary(
         "rsqrt",
         FLOAT_ONE,
-        {"cpu": "rsqrt({0})", "cuda": "1.0f / sqrtf({0})", "cuda.f64": "1.0 / sqrt({0})"},
+        {
+            "cpu": "rsqrt({0})",
+            "cpu.f64": "1.0 / __builtin_sqrt({0})",
+            "cuda": "1.0f / sqrtf({0})",
+            "cuda.f64": "1.0 / sqrt({0})",
+        },
         lambda x: 1 / math.sqrt(x),
         "`1 / sqrt(input)`, rounded as eager does: square root, then division",
-        helpers={"cpu": ("sqrt",)},
         domain=(1e-3, 1e3),
     ),
 )
@@ -209,19 +227,9 @@ def _extreme(name: str, evaluate: Evaluate, doc: str, short: str, host: str) -> 
         torch=(f"torch.{name}", f"Tensor.{name}"),
         signature="input, other, *, out=None",
         spell={
-            "cpu": f"{name}({{0}}, {{1}})",
-            "cuda": f"{short}_nan({{0}}, {{1}})",
-            "cuda.f64": f"{short.title()}Any::combine({{0}}, {{1}})",
-            **{
-                f"cuda.{t}": f"{short}({{0}}, {{1}})"
-                for t in ("bool", "u8", "i8", "i16", "i32", "i64")
-            },
-        },
-        helpers={
-            "cpu": (name,),
-            "cuda": (f"{short}_nan",),
-            "cuda.f64": (f"{short}_any",),
-            **{f"cuda.{t}": () for t in ("bool", "u8", "i8", "i16", "i32", "i64")},
+            "cpu": f"{short.title()}::combine({{0}}, {{1}})",
+            "cuda": f"{short.title()}Any::combine({{0}}, {{1}})",
+            "cuda.f32": f"{short}_nan({{0}}, {{1}})",
         },
         evaluate=evaluate,
         traits=COMMUTES,
@@ -240,10 +248,10 @@ POWERS = (
         host="torch.pow({0}, {1})",
         spell={
             "cpu": "pow({0}, {1})",
+            "cpu.f64": "__builtin_pow({0}, {1})",
             "cuda": "powf({0}, {1})",
             "cuda.f64": "pow({0}, {1})",
         },
-        helpers={"cpu": ("pow",)},
         evaluate=math.pow,
         max_ulp=2.0,
         domain=(0.1, 4.0),
@@ -257,10 +265,10 @@ POWERS = (
         host="torch.fmod({0}, {1})",
         spell={
             "cpu": "fmod({0}, {1})",
+            "cpu.f64": "__builtin_fmod({0}, {1})",
             "cuda": "fmodf({0}, {1})",
             "cuda.f64": "fmod({0}, {1})",
         },
-        helpers={"cpu": ("fmod",)},
         evaluate=math.fmod,
         traits=EXACT,
         domain=(0.1, 4.0),
@@ -367,38 +375,43 @@ LOGIC = (
     _unary(
         "isinf",
         CLASSIFY,
-        {"cpu": "abs({0}) == __builtin_inff()", "cuda": "isinf({0})"},
+        {
+            "cpu": "abs({0}) == __builtin_inff()",
+            "cpu.f64": "__builtin_fabs({0}) == __builtin_inf()",
+            "cuda": "isinf({0})",
+        },
         lambda x: x in (math.inf, -math.inf),
         "whether an element is infinite",
-        helpers={"cpu": ("sign",)},
     ),
     _unary(
         "isfinite",
         CLASSIFY,
-        {"cpu": "abs({0}) < __builtin_inff()", "cuda": "isfinite({0})"},
+        {
+            "cpu": "abs({0}) < __builtin_inff()",
+            "cpu.f64": "__builtin_fabs({0}) < __builtin_inf()",
+            "cuda": "isfinite({0})",
+        },
         lambda x: x == x and x not in (math.inf, -math.inf),
         "whether an element is neither infinite nor NaN",
-        helpers={"cpu": ("sign",)},
     ),
 )
 
 
-def _rounding(name: str, cuda: str, evaluate: Evaluate, doc: str) -> Op:
+def _rounding(name: str, function: str, evaluate: Evaluate, doc: str) -> Op:
     """Rounds floats; an integer stays what it is."""
-    whole = {f"c.{t}": "{0}" for t in ("u8", "i8", "i16", "i32", "i64")}
     return _unary(
         name,
         NUMERIC_ONE,
         {
-            **whole,
-            "cpu": f"{name}({{0}})",
-            "cuda": f"{cuda}f({{0}})",
-            "cuda.f64": f"{cuda}({{0}})",
+            "cpu": f"{function}({{0}})",
+            "cpu.f64": f"__builtin_{function}({{0}})",
+            "cuda": f"{function}f({{0}})",
+            "cuda.f64": f"{function}({{0}})",
+            **_whole("{0}"),
         },
         evaluate,
         doc,
         traits=EXACT | Trait.IDEMPOTENT,
-        helpers={"cpu": ("round",)},
     )
 
 

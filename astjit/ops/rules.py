@@ -103,8 +103,7 @@ def _compute_where(call: Call) -> tuple[DType, ...]:
 def _infer_cast(call: Call) -> tuple[Type, ...]:
     dtype = call.dtype("dtype")
     assert dtype is not None
-    call.tensor(0)
-    return (elementwise_type(call, dtype),)
+    return (elementwise_type(call, dtype),)  # of a Python number, in a kernel body: one element
 
 
 def _compute_cast(call: Call) -> tuple[DType, ...]:

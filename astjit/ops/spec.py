@@ -233,8 +233,8 @@ class Op:
             for operands and {name} for fields; "" derives it from `torch` and `signature`.
         spell: target language -> text with {0}, {1}, ... ; languages "py" (host scalars), "c"
             (shared by both targets), "cpu", "cuda"; "cuda.f64" and so on where one dtype differs,
-            the dtype being the one that `rule.computes` gives the last operand.
-        helpers: target language -> pieces of templates/TARGET/helpers that the spelling calls.
+            the dtype being the one that `rule.computes` gives the last operand. Functions are
+            those of C or of templates/TARGET/helpers, which are found by name.
         wide_numbers: Python numbers and 0-d tensors enter in the type of the arithmetic; without
             it they are first rounded to a 16-bit operand type, as eager does on the CPU.
         evaluate: the op on Python numbers.
@@ -259,7 +259,6 @@ class Op:
     combine: str = ""
     host: str = ""
     spell: Mapping[str, str] = field(default_factory=dict)
-    helpers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wide_numbers: bool = False
     evaluate: Callable[..., object] | None = None
     domain: tuple[float, float] = (-4.0, 4.0)

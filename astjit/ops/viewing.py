@@ -1,6 +1,5 @@
 """Torch's names for views as arrangements of the view rows: indexing, splitting, reshaping."""
 
-
 from astjit.ops.layout import resolved_shape, view_strides
 from astjit.ops.rules import normal_axis
 from astjit.ops.spec import Emitter, Field, FieldKind, Operand, Ref, Spelling, tensor_of
