@@ -16,17 +16,17 @@ from astjit.fusion.numbers import converted
 from astjit.fusion.pieces import CAST, Unit, call_of, is_view, reduced_axes, view_source
 from astjit.fusion.reads import Reads
 from astjit.ir.builder import Builder
-from astjit.ir.function import Block, Node
+from astjit.ir.function import Block, Node, make_node
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.reduce import COMBINES
 from astjit.ops.rules import promoted
-from astjit.ops.spec import Call, Kind
+from astjit.ops.spec import Call, FieldValue, Kind, Op
 from astjit.ops.table import OPS
-from astjit.types.dtype import BOOL, F32, DType
-from astjit.types.shape import Dim, Sizes, Sym, add, sub
+from astjit.types.dtype import F32, DType
+from astjit.types.shape import Dim, Expr, Sizes, Sym, add, maximum, minimum, sub
 from astjit.types.tensor import ScalarType, TensorType
 
-ROUND, SIZE = OPS["round_to"], OPS["size"]
+REDUCE, ROUND, SIZE = OPS["reduce"], OPS["round_to"], OPS["size"]
 
 
 @dataclass(slots=True)
@@ -73,6 +73,8 @@ class Lowering:
         self.locals: dict[Value, Local] = {}
         self.loads: dict[Param, Value] = {}
         self.casts: dict[tuple[Value, DType], Value] = {}
+        self.made: dict[tuple[object, ...], Result] = {}
+        self.widened: dict[Value, tuple[Node, int]] = {}
         self.numbers: dict[Value, Param] = {}
         self.hosts: list[Node] = []
 
@@ -91,6 +93,8 @@ class Lowering:
         """The body's value for a tensor that the group computes, None when it does not."""
         if value in self.locals:
             return self.locals[value]
+        if value in self.widened:
+            return self._read(*self.widened[value])
         if (other := self.alias.get(value)) is not None:
             return self.local(other)
         return self.local(view_source(value)) if is_view(value) else None
@@ -108,27 +112,28 @@ class Lowering:
         call = call_of(piece, self.sizes)
         assert piece.op.rule.computes is not None
         wanted = piece.op.rule.computes(call)
-        compared = self._compared(piece, call)
+        narrow = self._narrow(piece, call)
         operands = [
-            None if value is None else self._operand(piece, at, wanted[at], compared)
+            None if value is None else self._operand(piece, at, wanted[at], narrow)
             for at, value in enumerate(piece.operands)
         ]
-        made = self.emit.node(piece.op, tuple(operands), piece.fields)
-        self._define(piece.result, made.result)
+        self._define(piece.result, self._once(piece.op, *operands, **piece.fields))
 
-    def _compared(self, piece: Node, call: Call) -> DType | None:
-        """The 16-bit type in which a comparison sees all its operands, if it does."""
-        kind = piece.result.type
-        if isinstance(kind, TensorType) and kind.dtype is BOOL and len(call.types) > 1:
-            dtype = promoted(call)
-            return dtype if dtype.is_half else None
-        return None
+    def _narrow(self, piece: Node, call: Call) -> DType | None:
+        """The 16-bit type that wider operands are rounded to first, where eager does so."""
+        if piece.op.wide_numbers or len(call.types) < 2:
+            return None
+        dtype = promoted(call)
+        return dtype if dtype.is_half else None
 
     def _cast(self, piece: Node, *, users: bool) -> None:
         """A cast rounds if it narrows; one that the user wrote does so whatever the numerics."""
         dtype = piece.fields["dtype"]
         assert isinstance(dtype, DType)
         source = piece.values[0]
+        if not users and dtype is F32 and (piece, 0) in self.reads.uses:
+            self.widened[piece.result] = (piece, 0)  # loads widen by themselves
+            return
         local = self._read(piece, 0)
         if isinstance(source.type, TensorType) and source.type.dtype is dtype:
             self.locals[piece.result] = local
@@ -142,9 +147,9 @@ class Lowering:
         combine = COMBINES[piece.op.combine]
         value = self._operand(piece, 0, kind.dtype.compute, None)
         if reduced_axes(piece):
-            value = self.emit.emit("reduce", value, combine=combine.name)
+            value = self._once(REDUCE, value, combine=combine.name)
         elif combine.op == "add":  # eager's sum of one -0.0 is 0.0
-            value = self.emit.emit(combine.op, value, converted(0, kind.dtype.compute))
+            value = self._once(OPS[combine.op], value, converted(0, kind.dtype.compute))
         self._define(piece.result, value)
 
     def _define(self, result: Result, value: Value, *, force: bool = False) -> None:
@@ -174,26 +179,26 @@ class Lowering:
             self.loads[buffer] = self.emit.emit("load", buffer, at=where)
         return Local(self.loads[buffer])
 
-    def _operand(self, piece: Node, at: int, wanted: DType, compared: DType | None) -> Value:
+    def _operand(self, piece: Node, at: int, wanted: DType, narrow: DType | None) -> Value:
         value = piece.operands[at]
         assert value is not None
         if isinstance(value, Literal):
-            return converted(value.value, compared or wanted)
+            return converted(value.value, narrow or wanted)
         if isinstance(value.type, ScalarType):
             number = self._number(value)
             if isinstance(number, Literal):
-                return converted(number.value, compared or wanted)
+                return converted(number.value, narrow or wanted)
             made = self._to(number, wanted)
-            return made if compared is None else self.emit.emit("round_to", made, dtype=compared)
+            return made if narrow is None else self._once(ROUND, made, dtype=narrow)
         made = self._to(self._rounded(self._read(piece, at)), wanted)
-        if compared is not None and value.type.dtype is not compared and wanted is F32:
-            made = self.emit.emit("round_to", made, dtype=compared)
+        if narrow is not None and wanted is F32 and value.type.dtype is not narrow:
+            made = self._once(ROUND, made, dtype=narrow)
         return made
 
     def _rounded(self, local: Local) -> Value:
         if local.rounded is None:
-            local.rounded = self.emit.emit("round_to", local.raw, dtype=local.half)
-            if isinstance(local.raw, Result):
+            local.rounded = self._once(ROUND, local.raw, dtype=local.half)
+            if isinstance(local.raw, Result) and not local.rounded.name:
                 local.rounded.node.location = local.raw.location
                 local.rounded.name, local.raw.name = local.raw.name, ""
         return local.rounded
@@ -202,7 +207,10 @@ class Lowering:
         if isinstance(value.type, TensorType) and value.type.dtype is dtype:
             return value
         if (value, dtype) not in self.casts:
-            self.casts[value, dtype] = self.emit.emit(CAST.name, value, dtype=dtype)
+            kind = TensorType(dtype, ())
+            node = make_node(CAST, (value,), {"dtype": dtype}, (kind,), self.emit.location)
+            self.body.nodes.append(node)
+            self.casts[value, dtype] = node.result
         return self.casts[value, dtype]
 
     def _number(self, value: Value) -> Value:
@@ -213,24 +221,30 @@ class Lowering:
             if isinstance(dim, int):
                 return Literal(dim)
             if (own := self._own_size(dim)) is not None:
-                return self._size(own)
+                return self._once(SIZE, value=own)
             self.hosts.append(value.node)
         if value not in self.numbers:
             self.numbers[value] = Param(value.type, value.name)
         return self.numbers[value]
 
     def _own_size(self, dim: Dim) -> Dim | None:
-        """The size in terms of the reduced axis, where it differs from it by a known number."""
+        """The size in terms of the reduced axis, such as `cols - 1`, where it is one."""
         for name in self.reads.nest.reduced:
             extent = self.reads.nest.extents[name]
             if isinstance(rest := sub(dim, extent), int):
                 return add(Sym(name), rest)
             if self.sizes.equal(dim, extent):
                 return Sym(name)
-        return None
+        if not isinstance(dim, Expr) or dim.op not in ("min", "max"):
+            return None
+        first, second = (a if isinstance(a, int) else self._own_size(a) for a in dim.args)
+        if first is None or second is None:
+            return None
+        return minimum(first, second) if dim.op == "min" else maximum(first, second)
 
-    def _size(self, dim: Dim) -> Value:
-        for node in self.body.nodes:
-            if node.op is SIZE and node.fields["value"] == dim:
-                return node.result
-        return self.emit.emit(SIZE.name, value=dim)
+    def _once(self, op: Op, *operands: Value | None, **fields: FieldValue) -> Result:
+        """The result of a pure row, the one there already is for the same operands and fields."""
+        key = (op.name, operands, tuple(sorted((k, str(v)) for k, v in fields.items())))
+        if key not in self.made:
+            self.made[key] = self.emit.node(op, operands, fields).result
+        return self.made[key]

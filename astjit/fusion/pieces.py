@@ -100,7 +100,7 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
     else:
         raise Unfit(f"{name} is {_KINDS.get(node.op.kind, 'a library call')}")
     for piece in scratch.nodes:
-        _check(piece, node, target)
+        _check(piece, node, target, sizes)
     made = {r for piece in scratch.nodes for r in piece.results}
     if not all(root_of(value) in made for value in results):
         raise Unfit(f"{name} returns its operand")
@@ -155,14 +155,14 @@ def _widened(value: Value | None, emit: Builder) -> Value | None:
     return value
 
 
-def _check(piece: Node, node: Node, target: str) -> None:
+def _check(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
     """Raise Unfit unless a kernel body can hold the piece."""
     op = piece.op
     where = "" if piece is node else f"{node.op.name} needs "
     if op.kind is Kind.ELEMENTWISE:
-        kind = piece.result.type
-        dtype = kind.dtype.compute.name if isinstance(kind, TensorType) else ""
-        if op is not CAST and op.spelling((target, "c"), dtype) is None:
+        assert op.rule.computes is not None
+        dtype = op.rule.computes(call_of(piece, sizes))[-1]
+        if op is not CAST and op.spelling((target, "c"), dtype.name) is None:
             raise Unfit(f"{where}{op.name}, which has no text for {target}")
     elif op.kind is Kind.REDUCE:
         if not op.combine:
