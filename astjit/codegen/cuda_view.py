@@ -3,23 +3,22 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from astjit.codegen.address import index_name, inner_stride, line_offset, space_of, split_line
+from astjit.codegen.address import index_name, line_offset, space_of, split_line
+from astjit.codegen.cuda_lanes import Lanes, held_dtype
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import Text, number
 from astjit.codegen.names import Names
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
-from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, user_name
+from astjit.codegen.values import Writer, dtype_of, number_ctype, user_name
 from astjit.fusion.kernel import Buffer, Kernel, is_load
 from astjit.fusion.schedule import Schedule
 from astjit.fusion.stages import Pass, cut
-from astjit.ir.function import Node, maker
+from astjit.ir.function import Node
 from astjit.ir.value import Result, Value
 from astjit.ops.reduce import COMBINES
-from astjit.ops.table import OPS
 from astjit.types.dtype import DType
 
-_ROUND = OPS["round_to"]
 FIXED = ("j", "v", "slots", "line", "row_start", "status")
 _WIDE = "static_cast<long long>({0})"
 
@@ -89,6 +88,7 @@ class CudaView:
             self.writer.texts[param] = Text(scope.reserve(param.name))
         self.starts, self.start_lines = self._row_starts(scope)
         self.arrays = {v: self._array_name(v, scope) for v in self.resident}
+        self.lanes = Lanes(kernel, schedule, self.space, self.vectors, self.arrays, self.starts)
         self.slots: Counter[str] = Counter()
         cuts = cut(kernel, self.kept)
         self.elements = {r for p in cut(kernel, {}).passes for n in p.nodes for r in n.results}
@@ -107,10 +107,7 @@ class CudaView:
             "index": self.index,
             "uniforms": self.uniforms,
             "setup": setup,
-            "arrays": [
-                f"Vec<{CUDA.memory_types[self._held(v).name]}, {s.vector}> {name}[{s.per_thread}];"
-                for v, name in self.arrays.items()
-            ],
+            "arrays": [f"{self._array(v)} {n}[{s.per_thread}];" for v, n in self.arrays.items()],
             "steps": self.steps,
             "slot_arrays": [(kind, _slots(kind), n) for kind, n in self.slots.items()],
             "block": block,
@@ -198,6 +195,10 @@ class CudaView:
             for b in self.kernel.buffers
         )
 
+    def _array(self, value: Result) -> str:
+        kind = CUDA.memory_types[held_dtype(self.kernel, value).name]
+        return f"Vec<{kind}, {self.schedule.vector}>"
+
     def _array_name(self, value: Result, scope: Names) -> str:
         node = value.node
         if isinstance(node, Node) and is_load(node):
@@ -253,7 +254,7 @@ class CudaView:
             return Step([], lines, [], [], [], [], False) if lines else None
         comments = self.comments.of([*here.nodes, *here.reductions, *here.stores])
         inner = self.writer.inner()
-        loads, lanes, stores = self._elements(here, inner)
+        loads, lanes, stores = self.lanes.write(here, inner)
         reductions = []
         for node in here.reductions:
             reductions.append(self._reduction(node))
@@ -267,127 +268,6 @@ class CudaView:
         text = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
         guard = "if (threadIdx.x == 0) " if self.kernel.kind == "row" else ""
         return f"{guard}{at} = {text};"
-
-    def _elements(self, here: Pass, inner: Writer) -> tuple[list[str], list[str], list[str]]:
-        loads: list[str] = []
-        stores: list[str] = []
-        reads = set(here.reads)
-        for kept in here.reads:
-            if self.kept[kept] == "registers":
-                self._lane(inner, kept, f"{self.arrays[kept]}[j][v]", self._held(kept))
-            else:
-                buffer = next(b for b in self.kernel.buffers if b.name == self.kept[kept])
-                loads.append(self._vector_load(buffer))
-                self._lane(inner, kept, f"{self.vectors[buffer.name]}[v]", buffer.dtype)
-        targets, declared = self._targets(here, stores)
-        used = count_uses([*here.nodes, *here.reductions, *here.stores])
-
-        def special(node: Node) -> list[str] | None:
-            (value,) = node.results
-            if value in reads:
-                return []
-            if is_load(node):
-                buffer = self.kernel.buffer(node.operands[0])
-                if value in self.arrays:
-                    loads.append(f"{self.arrays[value]}[j] = {self._load(buffer)};")
-                    lane = f"{self.arrays[value]}[j][v]"
-                else:
-                    loads.append(self._vector_load(buffer))
-                    lane = f"{self.vectors[buffer.name]}[v]"
-                self._lane(inner, value, lane, buffer.dtype)
-                return self._widened(inner, value, buffer.dtype, used[value])
-            if value not in targets:
-                return None
-            place, dtype = targets[value]
-            line = f"{place} = {self._narrowed(inner, node, dtype)};"
-            self._lane(inner, value, place, dtype)
-            return [line, *self._widened(inner, value, dtype, used[value] - 1)]
-
-        nodes = [n for n in here.nodes if not any(r in reads for r in n.results)]
-        lanes = [
-            line for v in here.reads for line in self._widened(inner, v, self._held(v), used[v])
-        ]
-        lanes += inner.write(nodes, used, special)
-        for node in here.stores:
-            buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
-            vector = self.vectors[buffer.name]
-            if value in targets and targets[value][0] in (f"{vector}[v]", f"{vector}[j][v]"):
-                continue
-            text = inner.text(value, buffer.dtype.compute).text
-            narrow = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
-            lanes.append(f"{vector}[v] = {narrow};")
-        return [*loads, *declared], lanes, [*stores, *self._packs(here)]
-
-    def _lane(self, inner: Writer, value: Value, place: str, dtype: DType) -> None:
-        inner.texts[value] = Text(f"widen_{dtype.name}({place})" if dtype.is_half else place)
-
-    def _widened(self, inner: Writer, value: Result, dtype: DType, uses: int) -> list[str]:
-        """A name for a 16-bit lane that is used more than once."""
-        if not dtype.is_half or uses < 2:
-            return []
-        text, given = inner.texts[value], user_name(value)
-        free = given and given not in inner.names
-        name = inner.names.take(given if free else self._lane_name(value))
-        inner.texts[value] = Text(name)
-        return [f"const float {name} = {text.text};"]
-
-    def _lane_name(self, value: Result) -> str:
-        node = maker(value)
-        if node is not None and is_load(node):
-            return f"{self.kernel.buffer(node.operands[0]).name}_i"
-        return f"{user_name(value) or 'lane'}_i"
-
-    def _narrowed(self, inner: Writer, node: Node, dtype: DType) -> str:
-        """The text of a value on its way to memory of `dtype`: rounding happens there."""
-        if dtype.is_half and node.op is _ROUND:
-            return f"narrow_{dtype.name}({inner.text(node.values[0]).text})"
-        text = inner.expression(node).text
-        return f"narrow_{dtype.name}({text})" if dtype.is_half else text
-
-    def _held(self, value: Result) -> DType:
-        """The dtype in which registers hold a kept value: 16-bit values stay packed."""
-        node = value.node
-        if isinstance(node, Node) and is_load(node):
-            return self.kernel.buffer(node.operands[0]).dtype
-        rounded = node.fields["dtype"] if isinstance(node, Node) and node.op is _ROUND else None
-        return rounded if isinstance(rounded, DType) else dtype_of(value.type)
-
-    def _packs(self, here: Pass) -> list[str]:
-        """Stops the compiler from keeping the floats made of packed lanes beside them."""
-        values = [*here.keeps, *here.reads]
-        packed = [
-            v
-            for v in values
-            if v in self.arrays
-            and self._held(v).is_half
-            and isinstance(v.node, Node)
-            and is_load(v.node)
-        ]
-        return [f"keep_packed({self.arrays[v]}[j]);" for v in packed] if here.reductions else []
-
-    def _targets(
-        self, here: Pass, stores: list[str]
-    ) -> tuple[dict[Value, tuple[str, DType]], list[str]]:
-        """Where values that are stored or kept go lane by lane, and the vectors declared for it."""
-        targets: dict[Value, tuple[str, DType]] = {
-            v: (f"{self.arrays[v]}[j][v]", self._held(v)) for v in here.keeps if v in self.arrays
-        }
-        declared = []
-        for node in here.stores:
-            buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
-            vector = self.vectors[buffer.name]
-            if isinstance(value, Result) and self.arrays.get(value) == vector:
-                stores.append(self._store(buffer, f"{vector}[j]"))
-                continue
-            kind = CUDA.memory_types[buffer.dtype.name]
-            declared.append(f"Vec<{kind}, {self.schedule.vector}> {vector};")
-            stores.append(self._store(buffer, vector))
-            node_of = maker(value)
-            if node_of is None or node_of not in here.nodes or is_load(node_of):
-                continue
-            if not buffer.dtype.is_half or node_of.op is _ROUND:
-                targets.setdefault(value, (f"{vector}[v]", buffer.dtype))
-        return targets, declared
 
     def _reduction(self, node: Node) -> Reduction:
         (result,) = node.results
@@ -409,44 +289,6 @@ class CudaView:
         if sign:
             return f"{reduction.name} {sign} {value.text};"
         return f"{reduction.name} = {reduction.struct}::combine({reduction.name}, {value.text});"
-
-    # -- memory --------------------------------------------------------------------------------
-    def _at(self, buffer: Buffer) -> tuple[str, str]:
-        stride = inner_stride(buffer, self.space)
-        start = f" + {self.starts[buffer.name]}" if buffer.name in self.starts else ""
-        if stride == 1:
-            return f"{buffer.name}{start} + {self.space.col}", ""
-        return f"{buffer.name}{start} + {self.space.col} * {stride}", str(stride)
-
-    def _left(self) -> str:
-        return "" if self.schedule.aligned else f", {self.space.inner} - {self.space.col}"
-
-    def _vector_load(self, buffer: Buffer) -> str:
-        kind = CUDA.memory_types[buffer.dtype.name]
-        vector = self.vectors[buffer.name]
-        return f"const Vec<{kind}, {self.schedule.vector}> {vector} = {self._load(buffer)};"
-
-    def _load(self, buffer: Buffer) -> str:
-        at, stride = self._at(buffer)
-        lanes = self.schedule.vector
-        if stride:
-            self.pieces.add("load_strided")
-            return f"load_strided<{lanes}>({at}, {stride}, {self.space.inner} - {self.space.col})"
-        self._move("load")
-        return f"load<{lanes}>({at}{self._left()})"
-
-    def _store(self, buffer: Buffer, vector: str) -> str:
-        at, stride = self._at(buffer)
-        if stride:
-            self.pieces.add("store_strided")
-            return (
-                f"store_strided({at}, {stride}, {vector}, {self.space.inner} - {self.space.col});"
-            )
-        self._move("store")
-        return f"store<{self.schedule.vector}>({at}, {vector}{self._left()});"
-
-    def _move(self, what: str) -> None:
-        self.pieces.add(what if self.schedule.aligned else f"{what}_left")
 
 
 def _slots(kind: str) -> str:

@@ -83,7 +83,7 @@ def cuda_unit(
         view = CudaView(kernel, schedule, helper_names("cuda"), source_line)
         entries[kernel.name] = view.entry()
         text = tidy(render(KINDS[kernel.kind].cuda, **view.values()))
-        wanted |= view.pieces | used_pieces("cuda", text, _MOVES)
+        wanted |= view.pieces | view.lanes.pieces | used_pieces("cuda", text, _MOVES)
         texts.append(text)
     helpers = "\n".join(p.text for p in closure("cuda", wanted))
     options = f"// nvrtc --gpu-architecture={arch} --std=c++17 --fmad=false\n"

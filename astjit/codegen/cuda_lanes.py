@@ -1,0 +1,212 @@
+"""The statements of one pass of a CUDA kernel: vector loads, one lane's arithmetic, stores.
+
+A vector holds what memory holds, so 16-bit values stay packed in registers; a lane is widened where
+it is used and narrowed where it is stored.
+"""
+
+from collections.abc import Mapping
+
+from astjit.codegen.address import Space, inner_stride
+from astjit.codegen.dialect import CUDA
+from astjit.codegen.expression import Text
+from astjit.codegen.values import Writer, count_uses, dtype_of, user_name
+from astjit.fusion.kernel import Buffer, Kernel, is_load
+from astjit.fusion.schedule import Schedule
+from astjit.fusion.stages import Pass
+from astjit.ir.function import Node, maker
+from astjit.ir.value import Result, Value
+from astjit.ops.table import OPS
+from astjit.types.dtype import DType
+
+_ROUND = OPS["round_to"]
+
+
+def held_dtype(kernel: Kernel, value: Result) -> DType:
+    """The dtype in which registers hold a kept value: 16-bit values stay packed."""
+    node = maker(value)
+    if node is not None and is_load(node):
+        return kernel.buffer(node.operands[0]).dtype
+    rounded = node.fields["dtype"] if node is not None and node.op is _ROUND else None
+    return rounded if isinstance(rounded, DType) else dtype_of(value.type)
+
+
+class Lanes:
+    """Writes the element statements of passes.
+
+    Attributes:
+        kernel: whose passes they are.
+        schedule: the variant.
+        space: the kernel's loops.
+        vectors: the vector variable of each buffer.
+        arrays: the register arrays of kept values.
+        starts: the variable that holds where a row starts in a buffer.
+        pieces: helper pieces that the statements use, added to.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        schedule: Schedule,
+        space: Space,
+        vectors: Mapping[str, str],
+        arrays: Mapping[Result, str],
+        starts: Mapping[str, str],
+    ) -> None:
+        self.kernel, self.schedule, self.space = kernel, schedule, space
+        self.vectors, self.arrays, self.starts = vectors, arrays, starts
+        self.kept = schedule.kept(kernel)
+        self.pieces: set[str] = set()
+
+    def write(self, here: Pass, inner: Writer) -> tuple[list[str], list[str], list[str]]:
+        """Loads and declarations, one lane's statements, and stores of a pass."""
+        loads: list[str] = []
+        stores: list[str] = []
+        reads = set(here.reads)
+        for kept in here.reads:
+            if self.kept[kept] == "registers":
+                self._lane(inner, kept, f"{self.arrays[kept]}[j][v]", self._held(kept))
+            else:
+                buffer = next(b for b in self.kernel.buffers if b.name == self.kept[kept])
+                loads.append(self._vector_load(buffer))
+                self._lane(inner, kept, f"{self.vectors[buffer.name]}[v]", buffer.dtype)
+        targets, declared = self._targets(here, stores)
+        used = count_uses([*here.nodes, *here.reductions, *here.stores])
+
+        def special(node: Node) -> list[str] | None:
+            (value,) = node.results
+            if value in reads:
+                return []
+            if is_load(node):
+                buffer = self.kernel.buffer(node.operands[0])
+                if value in self.arrays:
+                    loads.append(f"{self.arrays[value]}[j] = {self._load(buffer)};")
+                    lane = f"{self.arrays[value]}[j][v]"
+                else:
+                    loads.append(self._vector_load(buffer))
+                    lane = f"{self.vectors[buffer.name]}[v]"
+                self._lane(inner, value, lane, buffer.dtype)
+                return self._widened(inner, value, buffer.dtype, used[value])
+            if value not in targets:
+                return None
+            place, dtype = targets[value]
+            line = f"{place} = {self._narrowed(inner, node, dtype)};"
+            self._lane(inner, value, place, dtype)
+            return [line, *self._widened(inner, value, dtype, used[value] - 1)]
+
+        nodes = [n for n in here.nodes if not any(r in reads for r in n.results)]
+        lanes = [
+            line for v in here.reads for line in self._widened(inner, v, self._held(v), used[v])
+        ]
+        lanes += inner.write(nodes, used, special)
+        for node in here.stores:
+            buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
+            vector = self.vectors[buffer.name]
+            if value in targets and targets[value][0] in (f"{vector}[v]", f"{vector}[j][v]"):
+                continue
+            text = inner.text(value, buffer.dtype.compute).text
+            narrow = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
+            lanes.append(f"{vector}[v] = {narrow};")
+        return [*loads, *declared], lanes, [*stores, *self._packs(here)]
+
+    def _lane(self, inner: Writer, value: Value, place: str, dtype: DType) -> None:
+        inner.texts[value] = Text(f"widen_{dtype.name}({place})" if dtype.is_half else place)
+
+    def _widened(self, inner: Writer, value: Result, dtype: DType, uses: int) -> list[str]:
+        """A name for a 16-bit lane that is used more than once."""
+        if not dtype.is_half or uses < 2:
+            return []
+        text, given = inner.texts[value], user_name(value)
+        free = given and given not in inner.names
+        name = inner.names.take(given if free else self._lane_name(value))
+        inner.texts[value] = Text(name)
+        return [f"const float {name} = {text.text};"]
+
+    def _lane_name(self, value: Result) -> str:
+        node = maker(value)
+        if node is not None and is_load(node):
+            return f"{self.kernel.buffer(node.operands[0]).name}_i"
+        return f"{user_name(value) or 'lane'}_i"
+
+    def _narrowed(self, inner: Writer, node: Node, dtype: DType) -> str:
+        """The text of a value on its way to memory of `dtype`: rounding happens there."""
+        if dtype.is_half and node.op is _ROUND:
+            return f"narrow_{dtype.name}({inner.text(node.values[0]).text})"
+        text = inner.expression(node).text
+        return f"narrow_{dtype.name}({text})" if dtype.is_half else text
+
+    def _held(self, value: Result) -> DType:
+        return held_dtype(self.kernel, value)
+
+    def _packs(self, here: Pass) -> list[str]:
+        """Stops the compiler from keeping the floats made of packed lanes beside them."""
+        values = [*here.keeps, *here.reads]
+        packed = [
+            v
+            for v in values
+            if v in self.arrays
+            and self._held(v).is_half
+            and isinstance(v.node, Node)
+            and is_load(v.node)
+        ]
+        return [f"keep_packed({self.arrays[v]}[j]);" for v in packed] if here.reductions else []
+
+    def _targets(
+        self, here: Pass, stores: list[str]
+    ) -> tuple[dict[Value, tuple[str, DType]], list[str]]:
+        """Where values that are stored or kept go lane by lane, and the vectors declared for it."""
+        targets: dict[Value, tuple[str, DType]] = {
+            v: (f"{self.arrays[v]}[j][v]", self._held(v)) for v in here.keeps if v in self.arrays
+        }
+        declared = []
+        for node in here.stores:
+            buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
+            vector = self.vectors[buffer.name]
+            if isinstance(value, Result) and self.arrays.get(value) == vector:
+                stores.append(self._store(buffer, f"{vector}[j]"))
+                continue
+            kind = CUDA.memory_types[buffer.dtype.name]
+            declared.append(f"Vec<{kind}, {self.schedule.vector}> {vector};")
+            stores.append(self._store(buffer, vector))
+            node_of = maker(value)
+            if node_of is None or node_of not in here.nodes or is_load(node_of):
+                continue
+            if not buffer.dtype.is_half or node_of.op is _ROUND:
+                targets.setdefault(value, (f"{vector}[v]", buffer.dtype))
+        return targets, declared
+
+    def _at(self, buffer: Buffer) -> tuple[str, str]:
+        stride = inner_stride(buffer, self.space)
+        start = f" + {self.starts[buffer.name]}" if buffer.name in self.starts else ""
+        if stride == 1:
+            return f"{buffer.name}{start} + {self.space.col}", ""
+        return f"{buffer.name}{start} + {self.space.col} * {stride}", str(stride)
+
+    def _left(self) -> str:
+        return "" if self.schedule.aligned else f", {self.space.inner} - {self.space.col}"
+
+    def _vector_load(self, buffer: Buffer) -> str:
+        kind = CUDA.memory_types[buffer.dtype.name]
+        vector = self.vectors[buffer.name]
+        return f"const Vec<{kind}, {self.schedule.vector}> {vector} = {self._load(buffer)};"
+
+    def _load(self, buffer: Buffer) -> str:
+        at, stride = self._at(buffer)
+        lanes = self.schedule.vector
+        if stride:
+            self.pieces.add("load_strided")
+            return f"load_strided<{lanes}>({at}, {stride}, {self.space.inner} - {self.space.col})"
+        self._move("load")
+        return f"load<{lanes}>({at}{self._left()})"
+
+    def _store(self, buffer: Buffer, vector: str) -> str:
+        at, stride = self._at(buffer)
+        if stride:
+            self.pieces.add("store_strided")
+            return (
+                f"store_strided({at}, {stride}, {vector}, {self.space.inner} - {self.space.col});"
+            )
+        self._move("store")
+        return f"store<{self.schedule.vector}>({at}, {vector}{self._left()});"
+
+    def _move(self, what: str) -> None:
+        self.pieces.add(what if self.schedule.aligned else f"{what}_left")
