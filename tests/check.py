@@ -27,7 +27,7 @@ def text_of(text):
 
 
 def check_pass(function, before, after):
-    """`function` (a pass) turns `before` into `after`, says so, and does nothing the second time."""
+    """A pass turns `before` into `after`, says that it did, and does nothing the second time."""
     subject = parse(textwrap.dedent(before).strip())
     verify(subject)
     start = function_text(subject)
@@ -41,7 +41,7 @@ def check_pass(function, before, after):
 
 
 def check_alone(function, text):
-    """`function` (a pass) leaves this text alone."""
+    """A pass leaves this text alone."""
     check_pass(function, text, text_of(text))
 
 

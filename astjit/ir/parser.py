@@ -216,9 +216,7 @@ class _Parser(_Cursor):
 
     def node(self, scope: dict[str, Value], start: int) -> Node:
         names: list[tuple[str, str, int]] = []
-        while self.sees("%"):
-            if names:
-                self.fail("expected `,` or `=`")
+        if self.sees("%"):
             while not names or self.accept(","):
                 self.spaces()
                 at = self.at
