@@ -18,8 +18,22 @@ from astjit.ops.rules import (
     normal_axes,
     normal_axis,
     reduced_type,
+    same,
 )
-from astjit.ops.spec import Call, Emitter, Field, FieldKind, Kind, Op, Operand, Ref, Rule, tensor_of
+from astjit.ops.spec import (
+    Call,
+    Emitter,
+    Field,
+    FieldKind,
+    Kind,
+    Op,
+    Operand,
+    Ref,
+    Rule,
+    is_scalar,
+    tensor_of,
+    type_of,
+)
 from astjit.types.dtype import DType
 from astjit.types.shape import Dim
 from astjit.types.tensor import TensorType, Type
@@ -52,7 +66,15 @@ def _infer_clamp(call: Call) -> tuple[Type, ...]:
     return PROMOTE.infer(call)
 
 
+def _spread(emit: Emitter, value: Number, x: Number) -> Number:
+    """A number as a tensor, as x is one: what is computed of it is then no Python number."""
+    if not is_scalar(type_of(value)):
+        return value
+    return emit.emit("where", emit.emit("lt", x, x), x, value)
+
+
 def _remainder(emit: Emitter, x: Number, y: Number) -> Sequence[Ref]:
+    y = _spread(emit, y, x)
     rest = emit.emit("fmod", x, y)
     other_sign = emit.emit("ne", emit.emit("lt", rest, 0), emit.emit("lt", y, 0))
     wrong = emit.emit("logical_and", emit.emit("ne", rest, 0), other_sign)
@@ -61,6 +83,7 @@ def _remainder(emit: Emitter, x: Number, y: Number) -> Sequence[Ref]:
 
 def _floor_divide(emit: Emitter, x: Number, y: Number) -> Sequence[Ref]:
     """As ATen's div_floor_floating: from the remainder, so that (x // y) * y + x % y is x."""
+    y = _spread(emit, y, x)
     quotient = emit.emit("div", x, y)
     rest = emit.emit("fmod", x, y)
     exact = emit.emit("div", emit.emit("sub", x, rest), y)
@@ -134,6 +157,11 @@ def _logsigmoid(emit: Emitter, x: Ref) -> Sequence[Ref]:
     return (emit.emit("sub", emit.emit("minimum", x, 0), soft),)
 
 
+def _infer_logsigmoid(call: Call) -> tuple[Type, ...]:
+    FLOATING_ONE.infer(call)
+    return same(call)
+
+
 def _infer_softmax(call: Call) -> tuple[Type, ...]:
     source = call.tensor(0)
     normal_axis(call.integer("dim"), source.rank)
@@ -153,6 +181,8 @@ def _in(emit: Emitter, x: Ref, dtype: DType | None) -> Ref:
 
 def _softmax(emit: Emitter, x: Ref, *, dim: int, dtype: DType | None) -> Sequence[Ref]:
     x = _in(emit, x, dtype)
+    if 0 in tensor_of(x).dims:  # nothing to compute, and amax would refuse
+        return (emit.emit("contiguous", x),)
     shifted = emit.emit("sub", x, emit.emit("amax", x, dim=(dim,), keepdim=True))
     e = emit.emit("exp", shifted)
     return (emit.emit("div", e, emit.emit("sum", e, dim=(dim,), keepdim=True)),)
@@ -160,6 +190,8 @@ def _softmax(emit: Emitter, x: Ref, *, dim: int, dtype: DType | None) -> Sequenc
 
 def _log_softmax(emit: Emitter, x: Ref, *, dim: int, dtype: DType | None) -> Sequence[Ref]:
     x = _in(emit, x, dtype)
+    if 0 in tensor_of(x).dims:
+        return (emit.emit("contiguous", x),)
     shifted = emit.emit("sub", x, emit.emit("amax", x, dim=(dim,), keepdim=True))
     total = emit.emit("sum", emit.emit("exp", shifted), dim=(dim,), keepdim=True)
     return (emit.emit("sub", shifted, emit.emit("log", total)),)
@@ -187,15 +219,18 @@ def _infer_norm(call: Call) -> tuple[Type, ...]:
     source = call.tensor(0)
     shape = call.dims("normalized_shape")
     tail = source.dims[source.rank - len(shape) :] if shape else ()
-    fits = shape and len(shape) <= source.rank
-    if not fits or not all(call.sizes.equal(a, b) for a, b in zip(tail, shape, strict=True)):
+    if (
+        not shape
+        or len(shape) > source.rank
+        or not all(call.sizes.equal(a, b) for a, b in zip(tail, shape, strict=True))
+    ):
         raise ValueError(f"normalized_shape {shape} does not end the shape of {source}")
     for kind in call.types[1:-1]:
         if isinstance(kind, TensorType) and kind.dims != shape:
-            same = kind.rank == len(shape) and all(
+            fits = kind.rank == len(shape) and all(
                 call.sizes.equal(a, b) for a, b in zip(kind.dims, shape, strict=True)
             )
-            if not same:
+            if not fits:
                 raise ValueError(f"expected weight and bias of shape {shape}, got {kind}")
     if not source.dtype.is_float:
         raise TypeError(f"not implemented for {source.dtype}")
@@ -340,7 +375,13 @@ ACTIVATIONS = (
     ),
     _activation("silu", _silu, "`x / (1 + exp(-x))`"),
     _activation("mish", _mish, "`x tanh(log1p(exp(x)))`"),
-    _activation("logsigmoid", _logsigmoid, "`log(sigmoid(x))`", signature="input"),
+    _activation(
+        "logsigmoid",
+        _logsigmoid,
+        "`log(sigmoid(x))`, contiguous",
+        Rule(_infer_logsigmoid, None, FLOATING_ONE.samples),
+        "input",
+    ),
     _activation(
         "softplus",
         _softplus,

@@ -171,7 +171,6 @@ ARITHMETIC = (
         NUMERIC_ONE,
         {
             "cpu": "abs({0})",
-            "cpu.f64": "__builtin_fabs({0})",
             "cuda": "fabsf({0})",
             "cuda.f64": "fabs({0})",
             **_whole("{0} < 0 ? -{0} : {0}"),
@@ -194,7 +193,6 @@ ARITHMETIC = (
         FLOAT_ONE,
         {
             "cpu": "sqrt({0})",
-            "cpu.f64": "__builtin_sqrt({0})",
             "cuda": "sqrtf({0})",
             "cuda.f64": "sqrt({0})",
         },
@@ -207,7 +205,6 @@ ARITHMETIC = (
         FLOAT_ONE,
         {
             "cpu": "rsqrt({0})",
-            "cpu.f64": "1.0 / __builtin_sqrt({0})",
             "cuda": "1.0f / sqrtf({0})",
             "cuda.f64": "1.0 / sqrt({0})",
         },
@@ -227,7 +224,7 @@ def _extreme(name: str, evaluate: Evaluate, doc: str, short: str, host: str) -> 
         torch=(f"torch.{name}", f"Tensor.{name}"),
         signature="input, other, *, out=None",
         spell={
-            "cpu": f"{short.title()}::combine({{0}}, {{1}})",
+            "cpu": f"{name}({{0}}, {{1}})",
             "cuda": f"{short.title()}Any::combine({{0}}, {{1}})",
             "cuda.f32": f"{short}_nan({{0}}, {{1}})",
         },
@@ -248,7 +245,6 @@ POWERS = (
         host="torch.pow({0}, {1})",
         spell={
             "cpu": "pow({0}, {1})",
-            "cpu.f64": "__builtin_pow({0}, {1})",
             "cuda": "powf({0}, {1})",
             "cuda.f64": "pow({0}, {1})",
         },
@@ -265,7 +261,6 @@ POWERS = (
         host="torch.fmod({0}, {1})",
         spell={
             "cpu": "fmod({0}, {1})",
-            "cpu.f64": "__builtin_fmod({0}, {1})",
             "cuda": "fmodf({0}, {1})",
             "cuda.f64": "fmod({0}, {1})",
         },
@@ -370,14 +365,12 @@ LOGIC = (
         {"c": "{0} != {0}", "py": "{0} != {0}"},
         lambda x: x != x,
         "whether an element is NaN",
-        torch=("Tensor.isnan",),
     ),
     _unary(
         "isinf",
         CLASSIFY,
         {
             "cpu": "abs({0}) == __builtin_inff()",
-            "cpu.f64": "__builtin_fabs({0}) == __builtin_inf()",
             "cuda": "isinf({0})",
         },
         lambda x: x in (math.inf, -math.inf),
@@ -388,7 +381,6 @@ LOGIC = (
         CLASSIFY,
         {
             "cpu": "abs({0}) < __builtin_inff()",
-            "cpu.f64": "__builtin_fabs({0}) < __builtin_inf()",
             "cuda": "isfinite({0})",
         },
         lambda x: x == x and x not in (math.inf, -math.inf),
@@ -403,8 +395,7 @@ def _rounding(name: str, function: str, evaluate: Evaluate, doc: str) -> Op:
         name,
         NUMERIC_ONE,
         {
-            "cpu": f"{function}({{0}})",
-            "cpu.f64": f"__builtin_{function}({{0}})",
+            "cpu": f"{name}({{0}})",
             "cuda": f"{function}f({{0}})",
             "cuda.f64": f"{function}({{0}})",
             **_whole("{0}"),

@@ -6,7 +6,7 @@ The published worst error is of the spelling in float32, in ulp against float64 
 import math
 from collections.abc import Callable
 
-from astjit.ops.rules import FLOAT, FLOAT_ONE
+from astjit.ops.rules import FLOAT_ONE
 from astjit.ops.spec import Kind, Op, Operand
 
 X = (Operand("input"),)
@@ -35,7 +35,6 @@ def _function(
         domain=domain,
         spell={
             "cpu": f"{name}({{0}})",
-            "cpu.f64": f"__builtin_{name}({{0}})",
             "cuda": f"{name}f({{0}})",
             "cuda.f64": f"{name}({{0}})",
         },
@@ -103,19 +102,8 @@ ROWS = (
             "cpu": "1.0f / (1.0f + exp(-{0}))",
             "cuda": "1.0f / (1.0f + expf(-{0}))",
             "cuda.f64": "1.0 / (1.0 + exp(-{0}))",
-            "cpu.f64": "1.0 / (1.0 + __builtin_exp(-{0}))",
         },
         evaluate=lambda x: 1 / (1 + math.exp(-x)),
         max_ulp=2.5,
-    ),
-    Op(
-        name="atan2",
-        kind=Kind.LIBRARY,
-        rule=FLOAT,
-        operands=(Operand("input"), Operand("other")),
-        torch=("torch.atan2", "Tensor.atan2", "torch.arctan2", "Tensor.arctan2"),
-        signature="input, other, *, out=None",
-        doc="the angle of the point (other, input)",
-        evaluate=math.atan2,
     ),
 )

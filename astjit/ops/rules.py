@@ -166,7 +166,7 @@ FLOATING_ONE = _rule(promoted, promoted, SINGLE, lambda dtype: dtype.is_float)
 # operands promoted, the result is bool
 COMPARE = _rule(_bool, promoted, ANY_PAIR)
 # operands become bool (not 0), the result is bool
-LOGICAL = _rule(_bool, _bool, ANY_PAIR)
+LOGICAL = _rule(_bool, _bool, tuple(s for s in ANY_PAIR if s[1] not in ("int", "float")))
 LOGICAL_ONE = _rule(_bool, _bool, SINGLE + INTEGER + BOOLEAN)
 # integers and bool only
 BITWISE = _rule(promoted, promoted, INTEGER_PAIR + BOOL_PAIR, _whole)
@@ -249,7 +249,9 @@ def _infer_reduce_float(call: Call) -> tuple[Type, ...]:
 def _infer_extreme(call: Call) -> tuple[Type, ...]:
     source = call.tensor(0)
     for axis in normal_axes(call.axes("dim"), source.rank):
-        if source.dims[axis] == 0:
+        size = source.dims[axis]
+        # of a symbol only capture can tell; what it finds becomes a guard
+        if size == 0 or (call.sizes.hints and call.sizes.holds("==", size, 0)):
             raise IndexError("reduction over a dim of size 0 has no identity")
     return _reduction(call, source.dtype)
 

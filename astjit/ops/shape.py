@@ -46,10 +46,7 @@ def _permute_axes(call: Call) -> tuple[int | None, ...]:
 
 def _squeeze_axes(call: Call) -> tuple[int | None, ...]:
     source = call.tensor(0)
-    given = call.axes("dim")
-    gone = (
-        set(range(source.rank)) if given is None else {normal_axis(a, source.rank) for a in given}
-    )
+    gone = {normal_axis(a, source.rank) for a in call.axes("dim") or ()}
     sizes = call.sizes
     return tuple(
         a for a in range(source.rank) if a not in gone or not _is_one(sizes, source.dims[a])
@@ -271,8 +268,8 @@ ROWS = (
         "squeeze",
         _by_axes(_squeeze_axes),
         View(_no_offset, _squeeze_axes),
-        "without the axes of size 1",
-        fields=(Field("dim", FieldKind.AXES, None),),
+        "without those of the axes `dim` that have size 1",
+        fields=(Field("dim", FieldKind.AXES),),
         host="torch.squeeze({0}, {dim})",
     ),
     _view(

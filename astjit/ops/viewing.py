@@ -100,6 +100,9 @@ def _movedim(
 
 
 def _squeeze(emit: Emitter, x: Ref, *, dim: tuple[int, ...] | None) -> Ref:
+    """Without `dim`, of all axes; a size that is a symbol is never 1 (decision D1)."""
+    if dim is None:
+        dim = tuple(a for a, size in enumerate(tensor_of(x).dims) if size == 1)
     return emit.emit("squeeze", x, dim=dim)
 
 
