@@ -5,6 +5,7 @@ import importlib.util
 import math
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -160,3 +161,21 @@ def test_long_sums_are_pairwise(memory):
     x = torch.full((1 << 24,), 0.1)
     exact = x[0].double().item() * x.numel()
     assert abs(memory.reduce_Sum(ulp.address(x), ctypes.c_long(x.numel())) / exact - 1) < 5e-7
+
+
+@pytest.mark.parametrize("piece", sorted(path.stem for path in ulp.HELPERS.glob("*.h")))
+def test_a_piece_compiles_with_what_it_needs(piece, tmp_path):
+    text = ulp.helper_text([piece])
+    assert max(map(len, text.splitlines())) <= 100
+    source = tmp_path / f"{piece}.cpp"
+    source.write_text(text, encoding="utf-8")
+    command = [os.environ.get("CXX", "g++"), *ulp.FLAGS, "-fsyntax-only", "-Wextra"]
+    ran = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.skipif(len(MARCHES) == 1, reason="not an x86-64 machine")
+@pytest.mark.parametrize("march", ["x86-64-v3", "skylake-avx512"])
+def test_the_functions_build_for_other_machines(march):
+    """What this machine cannot run is compiled at least."""
+    assert ulp.functions(march).run_exp

@@ -2,23 +2,28 @@
 //     return (x * x).sum(0)
 extern "C" void square_sum0(const float* x, float* y, float* work, long rows, long cols,
                             long block, int threads) {
-  const long blocks = (rows + block - 1) / block;
+  const long blocks = 1 + (rows - 1) / block;  // work[blocks, cols]
+  const long strips = (cols + strip_columns - 1) / strip_columns;
 #pragma omp parallel num_threads(threads)
   {
 #pragma omp for collapse(2) schedule(static)
-    for (long b = 0; b < blocks; ++b)
-      for (long first = 0; first < cols; first += strip_columns) {
-        const long begin = b * block, end = begin + block < rows ? begin + block : rows;
-        columns<Sum>(begin, end, first, cols, work + b * cols, [=](long row, long col, auto mask) INLINE {
+    for (long part = 0; part < blocks; ++part)
+      for (long strip = 0; strip < strips; ++strip) {
+        const long begin = part * block, end = least(begin + block, rows);
+        const long first = strip * strip_columns, last = least(first + strip_columns, cols);
+        float* work_row = work + part * cols;
+        columns<Sum>(begin, end, first, last, work_row, [=](long row, long col, auto mask) INLINE {
           const vf a = load(x + row * cols + col, mask);
           return a * a;
         });
       }
 #pragma omp for schedule(static)
-    for (long first = 0; first < cols; first += strip_columns)
-      sweep<1>(first, first + strip_columns < cols ? first + strip_columns : cols, [=](long col, auto, auto mask) INLINE {
+    for (long strip = 0; strip < strips; ++strip) {
+      const long first = strip * strip_columns, last = least(first + strip_columns, cols);
+      sweep<1>(first, last, [=](long col, auto, auto mask) INLINE {
         const vf s = combine_blocks<Sum>(work + col, blocks, cols, mask);
         store(y + col, s, mask);
       });
+    }
   }
 }

@@ -1,9 +1,9 @@
-// needs: core reduce
-// Op over body(row, col, mask) for rows [begin, end), left in part[col]: eight vectors of columns at
-// a time, runs of 32 rows, then a pairwise tree. A block of 32 * 2^k rows is a subtree of the whole,
-// so the sum is the same however the rows are cut into blocks.
+// needs: core combine reduce
+// Op over body(row, col, mask) for rows [begin, end), left in part[col]: eight vectors of columns
+// at a time, runs of 32 rows, then a pairwise tree. A block of 32 * 2^k rows is a subtree of the
+// whole, so the result is the same however the rows are cut into blocks.
 template <class Op, int U, class M, class F>
-HELPER void strip(long begin, long end, long col, M mask, float* part, F body) {
+HELPER void strip_of(long begin, long end, long col, M mask, float* part, F body) {
   vf acc[U];
   Cascade<Op> cascade[U];
   for (long first = begin;; first += 32) {
@@ -18,10 +18,10 @@ HELPER void strip(long begin, long end, long col, M mask, float* part, F body) {
 }
 constexpr long strip_columns = 8 * W;
 template <class Op, class F>
-HELPER void columns(long begin, long end, long col, long cols, float* part, F body) {
-  if (cols - col >= strip_columns) return strip<Op, 8>(begin, end, col, Full{}, part, body);
-  for (; col + W <= cols; col += W) strip<Op, 1>(begin, end, col, Full{}, part, body);
-  if (col < cols) strip<Op, 1>(begin, end, col, Tail{(int)(cols - col)}, part, body);
+HELPER void columns(long begin, long end, long col, long last, float* part, F body) {
+  if (last - col == strip_columns) return strip_of<Op, 8>(begin, end, col, Full{}, part, body);
+  for (; col + W <= last; col += W) strip_of<Op, 1>(begin, end, col, Full{}, part, body);
+  if (col < last) strip_of<Op, 1>(begin, end, col, Tail{(int)(last - col)}, part, body);
 }
 // The blocks' parts combined, the same tree going on.
 template <class Op, class M>

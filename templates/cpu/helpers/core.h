@@ -17,12 +17,11 @@ typedef Lanes<0, 1, 2, 3> AllLanes;
 typedef float vf __attribute__((vector_size(4 * W)));
 typedef int vi __attribute__((vector_size(4 * W)));  // also truth: 0 or -1 in every lane
 template <int N> struct Const { constexpr operator int() const { return N; } };
+HELPER long least(long a, long b) { return a < b ? a : b; }
 template <int... I> constexpr vi lane_numbers(Lanes<I...>) { return vi{I...}; }
 constexpr vi lane = lane_numbers(AllLanes{});
 
 HELPER vf fill(float a) { return a - vf{}; }  // a + 0 would lose -0.0
-HELPER vf bits_f(vi a) { return (vf)a; }
-HELPER vi bits_i(vf a) { return (vi)a; }
 
 // Full: all lanes count. Tail: the first n do, 0 < n < W; others load 0 and store nothing.
 struct Full {};

@@ -3,9 +3,15 @@
 struct bf16 { unsigned short bits; };
 struct f16 { unsigned short bits; };
 typedef unsigned short vh __attribute__((vector_size(2 * W)));
+typedef short vs __attribute__((vector_size(2 * W)));
 typedef unsigned vu __attribute__((vector_size(4 * W)));
 
-HELPER vf widen_bf16(vh h) { return (vf)(__builtin_convertvector(h, vu) << 16); }
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__)
+HELPER vu widen(vh h) { return (vu)__builtin_ia32_pmovzxwd256((vs)h); }  // convertvector takes four
+#else
+HELPER vu widen(vh h) { return __builtin_convertvector(h, vu); }
+#endif
+HELPER vf widen_bf16(vh h) { return (vf)(widen(h) << 16); }
 HELPER vi rounded_bf16(vf a) {  // the upper half is the result; NaN stays NaN
   const vi bits = (vi)a, even = bits + 0x7fff + ((bits >> 16) & 1);
   return a != a ? bits | 0x400000 : even;
@@ -14,16 +20,14 @@ HELPER vh narrow_bf16(vf a) { return __builtin_convertvector((vu)rounded_bf16(a)
 HELPER vf round_bf16(vf a) { return (vf)(rounded_bf16(a) & (int)0xffff0000); }
 
 #if defined(__AVX2__) && defined(__F16C__) && !defined(__AVX512F__)
-typedef short vs __attribute__((vector_size(2 * W)));
 HELPER vf widen_f16(vh h) { return __builtin_ia32_vcvtph2ps256((vs)h); }
 HELPER vh narrow_f16(vf a) { return (vh)__builtin_ia32_vcvtps2ph256(a, 0); }
 #elif defined(__AVX512F__)
-typedef short vs __attribute__((vector_size(2 * W)));
 HELPER vf widen_f16(vh h) { return __builtin_ia32_vcvtph2ps512_mask((vs)h, vf{}, -1, 4); }
 HELPER vh narrow_f16(vf a) { return (vh)__builtin_ia32_vcvtps2ph512_mask(a, 8, vs{}, -1); }
 #else
 HELPER vf widen_f16(vh h) {
-  const vi bits = (vi)__builtin_convertvector(h, vu), rest = (bits & 0x7fff) << 13;
+  const vi bits = (vi)widen(h), rest = (bits & 0x7fff) << 13;
   const vi finite = (vi)((vf)rest * 0x1p112f);  // moves the exponent, denormals included
   return (vf)((rest < 0x0f800000 ? finite : rest | 0x7f800000) | (bits & 0x8000) << 16);
 }

@@ -13,7 +13,8 @@ HELPER vf log_rest(vf f) {  // log(1 + f) - f
   return f * f * fma(f, q, fill(-0.5f));
 }
 HELPER vf log_checked(vf x, vf zero, vf y) {  // y, but at 0, below, at inf and for NaN the limit
-  const vf edge = zero == 0.0f ? fill(-__builtin_inff()) : zero < 0.0f ? fill(__builtin_nanf("")) : x;
+  const vf below = zero < 0.0f ? fill(__builtin_nanf("")) : x;
+  const vf edge = zero == 0.0f ? fill(-__builtin_inff()) : below;
   return (zero > 0.0f) & (x < __builtin_inff()) ? y : edge;
 }
 HELPER vf log(vf x) {

@@ -13,7 +13,8 @@ HELPER bool any(vi truth) {
 }
 __attribute__((noinline, cold)) static vf sin_far(vf x, vf y, int shift) {
   for (int i = 0; i < W; ++i)
-    if (__builtin_fabsf(x[i]) >= 48000.0f) y[i] = shift ? __builtin_cosf(x[i]) : __builtin_sinf(x[i]);
+    if (__builtin_fabsf(x[i]) >= 48000.0f)
+      y[i] = shift ? __builtin_cosf(x[i]) : __builtin_sinf(x[i]);
   return y;
 }
 HELPER vf sin_turned(vf x, int shift) {  // sin(x + shift pi/2)
