@@ -14,6 +14,7 @@ from astjit.ir.verifier import verify
 from astjit.location import Location
 from astjit.ops.spec import Kind, Trait
 from astjit.ops.table import OPS
+from astjit.runtime.interpret import run_node
 from astjit.types import dtype as dt
 from astjit.types.shape import Sizes, Sym, evaluate, symbols
 from astjit.types.tensor import PY_FLOAT, PY_INT, TensorType
@@ -57,11 +58,12 @@ SKIPPED = (Kind.CONTROL, Kind.BODY, Kind.FACTORY)
 class Generator:
     """Makes a random function of rows that the table has, valid by construction.
 
-    `regions` adds an `if` now and then, for tests that do not run the function.
+    `regions` adds an `if`, for tests that do not run the function; `runs` keeps to what PyTorch
+    does not refuse, such as Python numbers where a torch function wants a tensor.
     """
 
-    def __init__(self, random, *, exact=False, regions=False, nodes=12):
-        self.random, self.regions, self.nodes = random, regions, nodes
+    def __init__(self, random, *, exact=False, regions=False, runs=False, nodes=10):
+        self.random, self.regions, self.runs, self.nodes = random, regions, runs, nodes
         self.rows = [
             op
             for op in OPS.values()
@@ -81,6 +83,8 @@ class Generator:
         self.values.append(self.builder.param("full", TensorType(dt.F32, (ROWS, COLS)), "full"))
         self.values.append(self.builder.param("n", PY_INT, "n"))
         self.values.append(self.builder.param("eps", PY_FLOAT, "state['eps']"))
+        if self.runs:
+            self.data = dict(zip(made.params, random_arguments(made, 0), strict=True))
         for _ in range(self.nodes):
             self.step()
         if self.regions:
@@ -104,11 +108,22 @@ class Generator:
                 node = self.builder.node(op, operands, fields)
             except (ShapeMismatch, KeyError, AssertionError):
                 continue
+            if self.runs and not self.tried(node):
+                self.builder.block.nodes.remove(node)
+                continue
             for result in node.results:
                 result.name = self.random.choice(("", "", "y", "z"))
             self.done.append((op, operands, fields))
             self.values.extend(node.results)
             return
+
+    def tried(self, node):
+        try:
+            results = run_node(node, self.data, {s.name: s.hint for s in (ROWS, COLS)})
+        except Exception:  # whatever PyTorch says: such a node is not for running
+            return False
+        self.data.update(zip(node.results, results, strict=True))
+        return True
 
     def operand(self, declared):
         if declared.optional and self.random.random() < 0.5:

@@ -4,7 +4,7 @@ interpret(fn, [x, w, 1e-6])  =>  [y], each op being the call that eager would ma
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import CodeType
 
@@ -44,7 +44,7 @@ def interpret(
     known: dict[Value, Datum] = dict(zip(function.params, arguments, strict=True))
     with torch.no_grad():
         for node in function.body.nodes:
-            values = _run(node, known, sizes)
+            values = run_node(node, known, sizes)
             if check:
                 _check(node, values, sizes)
             known.update(zip(node.results, values, strict=True))
@@ -79,7 +79,19 @@ def bind_sizes(params: Sequence[Param], arguments: Sequence[Datum]) -> dict[str,
     return sizes
 
 
-def _run(node: Node, known: dict[Value, Datum], sizes: dict[str, int]) -> tuple[Datum, ...]:
+def run_node(
+    node: Node, known: Mapping[Value, Datum], sizes: Mapping[str, int]
+) -> tuple[Datum, ...]:
+    """The results of one node.
+
+    Args:
+        node: not of kind CONTROL or BODY.
+        known: its operands at least.
+        sizes: the value of every size symbol.
+
+    Raises:
+        InternalError: for another kind of node.
+    """
     if node.op.kind in (Kind.CONTROL, Kind.BODY):
         raise InternalError(
             f"the interpreter does not run {node.op} (of kind {node.op.kind.value})"
@@ -120,7 +132,7 @@ def _namespace(node: Node, operands: Sequence[Datum | None]) -> dict[str, object
     return names
 
 
-def _check(node: Node, values: tuple[Datum, ...], sizes: dict[str, int]) -> None:
+def _check(node: Node, values: tuple[Datum, ...], sizes: Mapping[str, int]) -> None:
     if len(values) != len(node.results):
         raise InternalError(f"{node.op} gave {len(values)} results, not {len(node.results)}")
     for result, value in zip(node.results, values, strict=True):
@@ -137,7 +149,7 @@ def _found(value: Datum) -> str:
     return type(value).__name__
 
 
-def _wanted(kind: Type, sizes: dict[str, int]) -> str:
+def _wanted(kind: Type, sizes: Mapping[str, int]) -> str:
     if isinstance(kind, ScalarType):
         return str(kind)
     dims = tuple(evaluate(d, sizes) for d in kind.dims)

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astjit.ir.builder import Builder
@@ -41,6 +41,7 @@ def test_a_function():
 
 
 @given(st.randoms(use_true_random=False))
+@settings(max_examples=40)
 def test_what_is_printed_reads_back_as_the_same_text(random):
     text = function_text(random_function(random, regions=True))
     assert function_text(parse(text)) == text

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astjit.errors import InvalidIR
@@ -42,6 +42,7 @@ def problem(change):
 
 
 @given(st.randoms(use_true_random=False))
+@settings(max_examples=40)
 def test_random_functions_are_valid(random):
     verify(random_function(random, regions=True))
 
