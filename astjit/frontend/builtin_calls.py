@@ -1,0 +1,266 @@
+"""Python's own functions during capture: run as they are where they are pure, else refused.
+
+Those that look into containers, at types or at attributes are answered here, because what they
+read must be guarded.
+"""
+
+import builtins
+import types
+from collections.abc import Callable, Mapping
+
+import torch
+
+from astjit.frontend.attributes import attribute
+from astjit.frontend.carriers import Float, Int
+from astjit.frontend.outside import is_container
+from astjit.frontend.session import Session, iterate, operand, set_attribute, shown
+from astjit.frontend.stops import Stop
+from astjit.frontend.symbolic import SymbolicTensor
+
+Args = tuple[object, ...]
+Kwargs = dict[str, object]
+
+_PURE = {
+    getattr(builtins, name)
+    for name in ["abs", "bytes", "callable", "chr", "complex", "divmod", "format", "frozenset", "hash", "issubclass", "min", "max", "ord", "pow", "range", "round", "slice", "object", "bin", "hex", "oct", "ascii", "bytearray", "memoryview"]
+}
+_ITERATING = {
+    getattr(builtins, name)
+    for name in ["all", "any", "dict", "enumerate", "filter", "iter", "list", "map", "max", "min", "reversed", "set", "sorted", "sum", "tuple", "zip", "frozenset"]
+}
+PURE_MODULES = frozenset(
+    ["math", "cmath", "operator", "_operator", "itertools", "functools", "_functools", "collections", "_collections", "numbers", "numeric", "string", "typing", "dataclasses", "_abc", "abc", "enum"]
+)
+_MUTATING_OPERATORS = frozenset(
+    ["setitem", "delitem", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift", "irshift", "iconcat", "imatmul"]
+)
+MUTATORS = frozenset(
+    ["append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard", "appendleft", "popleft", "rotate", "extendleft", "move_to_end", "difference_update", "intersection_update", "symmetric_difference_update", "__setitem__", "__delitem__", "__iadd__"]
+)
+_WHOLE = frozenset({"extend", "update", "extendleft", "__iadd__"})
+
+
+def wrapped(session: Session, value: object) -> object:
+    """A Python function as C code may call it: through the capture."""
+    if isinstance(value, types.FunctionType | types.MethodType):
+        return lambda *args, **kwargs: session.call(value, *args, **kwargs)
+    return value
+
+
+def builtin_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> object:
+    """A call of a builtin function or type.
+
+    Raises:
+        Stop: for one with an effect, or that is not known.
+    """
+    special = _SPECIAL.get(function)
+    if special is not None:
+        return special(session, *args, **kwargs)
+    if function in _ITERATING:
+        args = tuple(iterate(session, a) if _many(a) else wrapped(session, a) for a in args)
+        kwargs = {k: wrapped(session, v) for k, v in kwargs.items()}
+        return function(*args, **kwargs)  # type: ignore[operator]
+    if function in _PURE:
+        return function(*exposed(session, args), **exposed_names(session, kwargs))  # type: ignore[operator]
+    raise Stop(f"{getattr(function, '__name__', function)}() is not known to be without effect")
+
+
+def _many(value: object) -> bool:
+    return (
+        isinstance(value, SymbolicTensor) or is_container(value) or type(value) in (set, frozenset)
+    )
+
+
+def exposed(session: Session, args: Args) -> list[object]:
+    """Arguments fit for C code."""
+    return [wrapped(session, session.outside.exposed(a)) for a in args]
+
+
+def exposed_names(session: Session, kwargs: Mapping[str, object]) -> Kwargs:
+    """Arguments by name fit for C code."""
+    return {k: wrapped(session, session.outside.exposed(v)) for k, v in kwargs.items()}
+
+
+def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> object:
+    """A call of a C function or C method outside torch.
+
+    Raises:
+        Stop: for one that is not known to be pure.
+    """
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__name__", "")
+    if isinstance(function, types.MethodDescriptorType | types.WrapperDescriptorType) and args:
+        owner, args = args[0], args[1:]
+        function = getattr(owner, name)
+    if owner is not None and not isinstance(owner, types.ModuleType | type):
+        return _method(session, owner, name, args, kwargs)
+    module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""
+    if isinstance(owner, types.ModuleType):
+        module = owner.__name__
+    if module == "builtins" and not isinstance(owner, type):
+        return builtin_call(session, function, args, kwargs)
+    if module in PURE_MODULES or (isinstance(owner, type) and owner.__module__ == "builtins"):
+        if name in _MUTATING_OPERATORS:
+            raise Stop(f"{module}.{name}() writes to its argument")
+        return function(*exposed(session, args), **exposed_names(session, kwargs))  # type: ignore[operator]
+    raise Stop(f"{module}.{name}() is not known to be without effect")
+
+
+def _method(session: Session, owner: object, name: str, args: Args, kwargs: Kwargs) -> object:
+    """A method, written in C, of a value that is no tensor."""
+    path = session.outside.path(owner)
+    if name in MUTATORS:
+        if path is not None:
+            raise Stop(f"{path}.{name}(...) changes what was there before the call")
+        if name in _WHOLE:
+            args = tuple(session.outside.exposed(a) for a in args)
+        return getattr(owner, name)(
+            *(wrapped(session, a) if callable(a) and kwargs else a for a in args),
+            **{k: wrapped(session, v) for k, v in kwargs.items()},
+        )
+    if name == "__init__" and type(owner) not in (list, dict, set):
+        return None  # object.__init__
+    if path is not None:
+        if name == "get" and isinstance(owner, dict):
+            return _get(session, owner, path, *args)
+        if not is_container(owner) and type(owner) not in (set, frozenset):
+            raise Stop(f"{path}.{name}() is not known to be without effect")
+        owner = session.outside.items(owner)
+    if type(owner).__module__ not in ("builtins", "collections", "torch", "itertools", "functools"):
+        if not is_container(owner) and not isinstance(owner, type(NotImplemented) | BaseException):
+            raise Stop(f"{type(owner).__name__}.{name}() is not known to be without effect")
+    return getattr(owner, name)(*exposed(session, args), **exposed_names(session, kwargs))
+
+
+def _get(
+    session: Session, owner: dict[object, object], path: str, key: object, default: object = None
+) -> object:
+    key = operand(session, key)
+    asked = f"{session.outside.key(key)} in {path}"
+    if key not in owner:
+        session.capture.guard(f"not ({asked})", f"whether {asked}")
+        return default
+    session.capture.guard(asked, f"whether {asked}")
+    return session.outside.read(owner[key], f"{path}[{session.outside.key(key)}]")
+
+
+# --- the ones that are answered here ---
+
+
+def _isinstance(session: Session, value: object, classes: object) -> bool:
+    if isinstance(value, SymbolicTensor):
+        wanted = classes if isinstance(classes, tuple) else (classes,)
+        own = torch.nn.Parameter if value.is_parameter else torch.Tensor
+        return any(isinstance(c, type) and issubclass(own, c) for c in wanted)
+    if isinstance(value, Int | Float):
+        return isinstance(value.node.number.hint, classes)  # type: ignore[arg-type]
+    return isinstance(value, classes)  # type: ignore[arg-type]
+
+
+def _type(session: Session, *args: object) -> object:
+    if len(args) != 1:
+        raise Stop("type() with three arguments")
+    (value,) = args
+    if isinstance(value, SymbolicTensor):
+        return torch.nn.Parameter if value.is_parameter else torch.Tensor
+    return type(value.node.number.hint) if isinstance(value, Int | Float) else type(value)
+
+
+def _len(session: Session, value: object) -> object:
+    if isinstance(value, SymbolicTensor):
+        if not value.kind.rank:
+            raise TypeError("len() of a 0-d tensor")
+        return value.shape[0]
+    if (found := session.python_method(value, "__len__")) is not None:
+        return session.call(attribute(session, value, found.__name__))
+    if is_container(value):
+        session.outside.length(value)
+    elif session.outside.path(value) is not None and type(value) not in (set, frozenset, str):
+        raise Stop(f"len({session.outside.path(value)})")
+    return len(value)  # type: ignore[arg-type]
+
+
+def _number(kind: type) -> Callable[..., object]:
+    def convert(session: Session, value: object = 0, *rest: object) -> object:
+        if isinstance(value, SymbolicTensor):
+            raise Stop(f"{kind.__name__}() reads the values of a tensor")
+        if (kind is int and isinstance(value, Int)) or (kind is float and isinstance(value, Float)):
+            return value
+        if kind is float and isinstance(value, Int):
+            return value * 1.0  # type: ignore[operator]
+        if session.python_method(value, f"__{kind.__name__}__", "__index__", "__len__"):
+            raise Stop(f"{kind.__name__}() of a {type(value).__name__}")
+        if kind is bool and is_container(value):
+            session.outside.length(value)
+        return kind(value, *rest)
+
+    return convert
+
+
+def _getattr(session: Session, owner: object, name: str, *default: object) -> object:
+    try:
+        return attribute(session, owner, name)
+    except AttributeError:
+        if not default:
+            raise
+        _absent(session, owner, name)
+        return default[0]
+
+
+def _absent(session: Session, owner: object, name: str) -> None:
+    if (path := session.outside.path(owner)) is not None:
+        session.capture.guard(f"not hasattr({path}, {name!r})", f"{path} has no {name}")
+
+
+def _hasattr(session: Session, owner: object, name: str) -> bool:
+    try:
+        attribute(session, owner, name)
+    except AttributeError:
+        _absent(session, owner, name)
+        return False
+    return True
+
+
+def _setattr(session: Session, owner: object, name: str, value: object) -> None:
+    set_attribute(session, owner, name, value)
+
+
+def _next(session: Session, iterator: object, *default: object) -> object:
+    if session.outside.path(iterator) is not None:
+        raise Stop("next() advances an iterator of the caller")
+    return next(iterator, *default)  # type: ignore[call-overload]
+
+
+def _text(kind: Callable[..., object]) -> Callable[..., object]:
+    def convert(session: Session, *args: object) -> object:
+        return kind(*(shown(session, a) for a in args))
+
+    return convert
+
+
+def _id(session: Session, value: object) -> int:
+    raise Stop("id() of an object")
+
+
+def _super(session: Session, *args: object) -> object:
+    return super(*args)  # type: ignore[misc]
+
+
+_SPECIAL: dict[object, Callable[..., object]] = {
+    isinstance: _isinstance,
+    type: _type,
+    len: _len,
+    int: _number(int),
+    float: _number(float),
+    bool: _number(bool),
+    getattr: _getattr,
+    hasattr: _hasattr,
+    setattr: _setattr,
+    next: _next,
+    str: _text(str),
+    repr: _text(repr),
+    format: _text(format),
+    id: _id,
+    super: _super,
+}
+BUILTINS = frozenset({*_SPECIAL, *_ITERATING, *_PURE})

@@ -1,0 +1,233 @@
+"""`f(...)` during capture: who is run as it is, who is rewritten, who ends the capture.
+
+torch.exp, F.gelu, x.sum         run: the hook of the symbolic tensors sees them
+len, isinstance, math.sqrt       run, with what they read guarded
+a Python function                rewritten, and run in place: its code becomes part of the SSA
+a class                          an object of this capture; `__init__` is rewritten
+print, open, random.random       the end: an effect
+"""
+
+import functools
+import inspect
+import types
+from dataclasses import is_dataclass
+
+import torch
+
+from astjit.frontend import torch_api
+from astjit.frontend.attributes import attribute
+from astjit.frontend.builtin_calls import (
+    BUILTINS,
+    Args,
+    Kwargs,
+    builtin_call,
+    c_call,
+    exposed,
+    exposed_names,
+)
+from astjit.frontend.hooks import Hooks, is_rewritten, twin
+from astjit.frontend.outside import is_sequence
+from astjit.frontend.session import Session
+from astjit.frontend.stops import Stop
+
+_TORCH_LEAVES = ("torch.functional", "torch.nn.functional", "torch._tensor", "torch.special")
+_TORCH_PURE = frozenset(
+    ["is_tensor", "is_storage", "typename", "sym_max", "sym_min", "sym_int", "sym_float", "sym_not", "get_default_dtype", "is_inference_mode_enabled", "promote_types", "can_cast", "broadcast_shapes", "is_autocast_enabled"]
+)
+_TORCH_CLASSES = (
+    torch.Size,
+    torch.device,
+    torch.finfo,
+    torch.iinfo,
+    torch.no_grad,
+    torch.inference_mode,
+    torch.set_grad_enabled,
+    torch.enable_grad,
+)
+_NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> object:
+    """The result of a call during capture.
+
+    Raises:
+        Stop: if it has an effect, or cannot be looked into.
+    """
+    if isinstance(function, types.MethodType):
+        return call(session, function.__func__, (function.__self__, *args), kwargs)
+    if isinstance(function, functools.partial):
+        return _partial(session, function, args, kwargs)
+    if _hashable(function) and function in BUILTINS:
+        return builtin_call(session, function, args, kwargs)
+    if _is_torch(function):
+        return _torch(session, function, args, kwargs)
+    if isinstance(function, type):
+        return _construct(session, function, args, kwargs)
+    if isinstance(function, types.FunctionType):
+        return _inline(session, function, args, kwargs)
+    if isinstance(function, torch.nn.Module):
+        raise Stop(f"a call of the module {type(function).__name__}")
+    if (original := getattr(function, "__astjit__", None)) is not None:
+        return _compiled(session, function, original, args, kwargs)
+    if _in_c(function):
+        return c_call(session, function, args, kwargs)
+    method = getattr(type(function), "__call__", None)
+    if isinstance(method, types.FunctionType):
+        bound = attribute(session, function, "__call__")
+        return session.call(bound, *args, **kwargs)
+    raise Stop(f"a call of a {type(function).__name__}")
+
+
+def _hashable(value: object) -> bool:
+    return isinstance(value, type | types.BuiltinFunctionType)
+
+
+def _in_c(function: object) -> bool:
+    kinds = (
+        types.BuiltinFunctionType,
+        types.MethodDescriptorType,
+        types.WrapperDescriptorType,
+        types.MethodWrapperType,
+        types.ClassMethodDescriptorType,
+        operator_getter,
+    )
+    return isinstance(function, kinds)
+
+
+operator_getter = type(functools.cmp_to_key(lambda a, b: 0))
+
+
+def _partial(
+    session: Session, function: "functools.partial[object]", args: Args, kwargs: Kwargs
+) -> object:
+    path = session.outside.path(function)
+    inner, given, named = function.func, function.args, function.keywords
+    if path is not None:
+        read = session.outside.read
+        inner = read(inner, f"{path}.func")  # type: ignore[assignment]
+        given = read(given, f"{path}.args")  # type: ignore[assignment]
+        given = tuple(session.outside.items(given))  # type: ignore[call-overload]
+        named = session.outside.items(read(named, f"{path}.keywords"))  # type: ignore[assignment]
+    return session.call(inner, *given, *args, **{**named, **kwargs})
+
+
+def _compiled(
+    session: Session, function: object, original: object, args: Args, kwargs: Kwargs
+) -> object:
+    """Another function compiled by astjit: its own source is looked into."""
+    inner = getattr(original, "function", None)
+    path = session.outside.path(function)
+    if not isinstance(inner, types.FunctionType) or path is None:
+        raise Stop("a call of a transformed function")
+    session.outside.read(inner, f"{path}.__astjit__.function")
+    return session.call(inner, *args, **kwargs)
+
+
+# --- torch ---
+
+
+def _is_torch(function: object) -> bool:
+    owner = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
+    if isinstance(owner, torch.Tensor) or owner is torch._C.TensorBase:
+        return True
+    if isinstance(function, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+        return True
+    module = getattr(function, "__module__", None) or ""
+    if isinstance(owner, types.ModuleType):
+        module = owner.__name__
+    if module == "torch" or module.startswith("torch."):
+        return not isinstance(function, torch.nn.Module)
+    return torch_api.dotted_name(function) is not None and not isinstance(function, type)
+
+
+def _torch(session: Session, function: object, args: Args, kwargs: Kwargs) -> object:
+    name = getattr(function, "__name__", "")
+    module = getattr(function, "__module__", None) or ""
+    if isinstance(function, type):
+        if function not in _TORCH_CLASSES:
+            raise Stop(f"a call of {function.__module__}.{function.__qualname__}")
+        return function(*exposed(session, args), **exposed_names(session, kwargs))
+    if function is torch.compiler.is_compiling:
+        return True
+    if function is torch.is_grad_enabled:
+        answer = torch.is_grad_enabled()
+        shown = session.outside.constant("is_grad_enabled", torch.is_grad_enabled)
+        session.capture.guard(
+            f"{shown}() is {answer}", f"gradients are {'on' if answer else 'off'}"
+        )
+        return answer
+    if isinstance(function, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+        raise Stop(f"a call of the operator {function}")
+    leaf = module in _TORCH_LEAVES or torch_api.dotted_name(function) is not None
+    leaf = leaf or isinstance(getattr(function, "__self__", None), torch.Tensor)
+    if isinstance(function, types.FunctionType):
+        leaf = leaf and module in (*_TORCH_LEAVES, "torch")
+    if name in _TORCH_PURE:
+        session.capture.needs_default = True
+    elif not leaf or (module in ("torch", "torch._C") and not _intercepted(function)):
+        raise Stop(f"{module or 'torch'}.{name}() is not known to be without effect")
+    return function(*exposed(session, args), **exposed_names(session, kwargs))  # type: ignore[operator]
+
+
+def _intercepted(function: object) -> bool:
+    """Whether torch asks the mode before it runs a function of the torch module itself."""
+    owner = getattr(function, "__self__", None)  # None for the functions of torch's own table
+    return not isinstance(owner, types.ModuleType)
+
+
+# --- classes and Python functions ---
+
+
+def _construct(session: Session, cls: type, args: Args, kwargs: Kwargs) -> object:
+    if id(cls) in session.made:
+        return cls(*args, **kwargs)
+    if issubclass(cls, torch.nn.Module):
+        raise Stop(f"a module is made: {cls.__name__}")
+    if cls.__module__ == "builtins" and issubclass(cls, BaseException):
+        return cls(*args, **kwargs)
+    if cls.__module__ in ("collections", "functools", "itertools", "types", "enum"):
+        return cls(*exposed(session, args), **exposed_names(session, kwargs))
+    if hasattr(cls, "__members__"):
+        return cls(*exposed(session, args))
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return cls(*args, **kwargs)
+    path = session.class_path(cls)
+    init = cls.__init__  # type: ignore[misc]
+    if not isinstance(type(cls).__call__, types.WrapperDescriptorType):
+        raise Stop(f"the class {cls.__name__}, whose metaclass defines __call__")
+    if cls.__new__ is not object.__new__ and not issubclass(cls, BaseException):
+        raise Stop(f"the class {cls.__name__}, which defines __new__")
+    if is_dataclass(cls) and init.__code__.co_filename == "<string>":
+        if hasattr(cls, "__post_init__"):
+            raise Stop(f"the dataclass {cls.__name__}, which defines __post_init__")
+        return cls(*args, **kwargs)
+    if not isinstance(init, types.FunctionType):
+        return cls(*args, **kwargs)
+    made = cls.__new__(cls, *args) if issubclass(cls, BaseException) else object.__new__(cls)
+    home = next(c for c in cls.__mro__ if "__init__" in vars(c))
+    home_path = session.class_path(home) if home is not cls else path
+    session.outside.read(init, f"{home_path}.__init__")
+    session.call(init, made, *args, **kwargs)
+    return made
+
+
+def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: Kwargs) -> object:
+    code = function.__code__
+    if is_rewritten(code):
+        return function(*args, **kwargs)
+    if code.co_flags & _NOT_PLAIN:
+        raise Stop(f"{function.__qualname__} is a generator or coroutine", syntax=True)
+    if getattr(function, "_torchdynamo_disable", False):
+        raise Stop(f"{function.__qualname__} is marked torch.compiler.disable")
+    if code.co_filename.startswith("<") and is_sequence(args[0] if args else None):
+        return function(*args, **kwargs)  # a generated method of a namedtuple
+    if (function.__module__ or "").split(".")[0] in _EFFECTFUL:
+        raise Stop(f"{function.__module__}.{function.__qualname__}() is an effect")
+    path = session.outside.path(function)
+    if path is None:
+        raise Stop(f"the function {function.__qualname__} was reached without a path")
+    hooks = Hooks(session, function, path)
+    return twin(hooks, function, hooks.defaults())(*args, **kwargs)
+
+
+_EFFECTFUL = frozenset(["random", "logging", "warnings", "time", "os", "io", "pathlib", "threading", "subprocess"])

@@ -1,0 +1,327 @@
+"""One capture: the SSA function that grows, its inputs, its numbers and its guards."""
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+import torch
+
+from astjit.config import Config
+from astjit.errors import AstjitError
+from astjit.frontend import torch_api
+from astjit.frontend.carriers import Number, Plain, carrier
+from astjit.frontend.layouts import dtype_of, input_type
+from astjit.frontend.reads import Guard, Reads
+from astjit.frontend.stops import Failed, NeedsGrad, Stop, here
+from astjit.frontend.symbolic import SymbolicTensor, symbolic
+from astjit.ir.builder import Builder
+from astjit.ir.function import Function, Node
+from astjit.ir.value import Literal, Param, Result, Value
+from astjit.ops.spec import FieldValue, Op
+from astjit.ops.table import OPS
+from astjit.types.dtype import BY_TORCH
+from astjit.types.shape import Dim, Sizes, Sym, hint, symbols, text
+from astjit.types.tensor import PY_FLOAT, PY_INT, ScalarType, TensorType, Type
+
+_HOST_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+_COMPARE: dict[str, Callable[[Plain, Plain], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+
+
+class Capture:
+    """Builds one Function. Satisfies Emitter of ops/spec.py and Keeper of carriers.py.
+
+    Args:
+        name: the user's name for the function.
+        reads: filled with guards.
+        config: options.
+        taken: names that sizes must not have.
+    """
+
+    def __init__(self, name: str, reads: Reads, config: Config, taken: Iterable[str] = ()) -> None:
+        self.function = Function(name)
+        self.reads, self.config = reads, config
+        self.sizes = Sizes(hints=True)
+        default = BY_TORCH[str(torch.get_default_dtype()).removeprefix("torch.")]
+        self.function.default = default
+        self.builder = Builder(self.function.body, self.sizes, default)
+        self.needs_default = False  # something asked for the default dtype
+        self.size_paths: dict[str, str] = {}
+        self._names = set(reads.parameters)  # what paths, guards and sizes are called
+        self._taken = set(taken)  # names that would be taken for the user's own
+        self._inputs: dict[int, tuple[torch.Tensor, SymbolicTensor]] = {}
+        self._tensors: dict[Value, SymbolicTensor] = {}
+        self._tests: set[str] = set()
+
+    # --- guards and names ---
+
+    def guard(self, test: str, reason: str) -> None:
+        """Add a condition, once."""
+        if test not in self._tests:
+            self._tests.add(test)
+            self.reads.guards.append(Guard(test, reason, here()))
+
+    def fresh(self, name: str, *, own: bool = False) -> str:
+        """The name, with underscores until nothing else has it.
+
+        Args:
+            name: the wanted one.
+            own: it may be one that the user's code uses as well, for something else.
+        """
+        while name in self._names or (not own and name in self._taken):
+            name += "_"
+        self._names.add(name)
+        return name
+
+    # --- SSA ---
+
+    def emit(self, name: str, *operands: object, **fields: FieldValue) -> Result:
+        """Append the op called `name`; its first result."""
+        return self.node(OPS[name], operands, fields).results[0]
+
+    def emit_all(self, name: str, *operands: object, **fields: FieldValue) -> tuple[Result, ...]:
+        """Append the op called `name`; all its results."""
+        return self.node(OPS[name], operands, fields).results
+
+    def node(self, op: Op, operands: Iterable[object], fields: Mapping[str, FieldValue]) -> Node:
+        """Append a node of a row.
+
+        Raises:
+            Failed: if the operands do not fit.
+            Stop: if the function has become too long.
+        """
+        if len(self.function.body.nodes) >= self.config.max_ops:
+            raise Stop(f"more than {self.config.max_ops} operations in one function")
+        self.builder.location = here()
+        try:
+            return self.builder.node(op, tuple(operands), fields)  # type: ignore[arg-type]
+        except (
+            AstjitError,
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+            ZeroDivisionError,
+        ) as error:
+            raise Failed(error) from error
+
+    def wrap(self, value: Value) -> object:
+        """What user code gets for an SSA value: one tensor for each value, or a number."""
+        kind: Type = value.type
+        if isinstance(kind, ScalarType):
+            raise Stop("an operation on Python numbers alone")
+        if value not in self._tensors:
+            sizes = [hint(d) for d in kind.dims]
+            strides = [hint(s) for s in kind.element_strides()]
+            self._tensors[value] = symbolic(
+                value, kind, sizes, strides, getattr(torch, kind.dtype.torch)
+            )
+        return self._tensors[value]
+
+    def alias(self, tensor: SymbolicTensor, text: str) -> SymbolicTensor:
+        """Another tensor object for the same value; a result of it is `path + text`."""
+        with torch_api.plain_calls():
+            sizes, strides = tuple(tensor.shape), tensor.stride()
+            made = symbolic(tensor.value, tensor.kind, sizes, strides, tensor.dtype)
+        made.alias = tensor.alias + text
+        return made
+
+    def input_tensors(self) -> list[SymbolicTensor]:
+        """The tensors that were read from outside."""
+        return [made for _, made in self._inputs.values()]
+
+    def root_of(self, sym: Sym) -> Dim:
+        """The size that a symbol was found equal to."""
+        return _root(self._equal(), sym)
+
+    def _equal(self) -> dict[str, Dim]:
+        found: dict[str, Dim] = {}
+        for fact in self.sizes.assumed:
+            if fact.op == "==":
+                _unite(found, fact.left, fact.right)
+        return found
+
+    def bind(self, name: str, value: object) -> None:
+        """Name the SSA value after the user's variable, unless it has a name."""
+        if isinstance(value, SymbolicTensor) and isinstance(value.value, Result):
+            value.value.name = value.value.name or name
+
+    # --- inputs ---
+
+    def lift(self, tensor: torch.Tensor, path: str) -> SymbolicTensor:
+        """The symbolic tensor for a real one reached by `path`.
+
+        Raises:
+            NeedsGrad: if it requires a gradient while gradients are recorded.
+            Stop: if it is not a plain tensor.
+        """
+        if isinstance(tensor, SymbolicTensor):
+            return tensor
+        if (known := self._inputs.get(id(tensor))) is not None:
+            first = known[1].value
+            if isinstance(first, Param) and first.path != path:
+                self.guard(f"{path} is {first.path}", f"{path} and {first.path} are one tensor")
+            return known[1]
+        with torch_api.plain_calls():
+            if why := torch_api.why_not_plain(tensor):
+                raise Stop(f"{path} is {why}")
+            dtype = dtype_of(tensor)
+            if dtype is None:
+                raise Stop(f"{path} has dtype {tensor.dtype}")
+            if tensor.device.type not in ("cpu", "cuda"):
+                raise Stop(f"{path} is on device {tensor.device}")
+            if tensor.requires_grad and torch.is_grad_enabled():
+                raise NeedsGrad(path)
+            name = self.fresh_input(path)
+            kind = input_type(tensor, dtype, name, self.fresh)
+            if self.config.dynamic is False:
+                kind = _pinned(kind)
+            made = symbolic(
+                self.builder.param(name, kind, path),
+                kind,
+                tensor.shape,
+                tensor.stride(),
+                tensor.dtype,
+                is_parameter=isinstance(tensor, torch.nn.Parameter),
+                wants_grad=tensor.requires_grad,
+            )
+        self._name_sizes(kind, path)
+        self._inputs[id(tensor)] = tensor, made
+        self._tensors[made.value] = made
+        return made
+
+    def _name_sizes(self, kind: TensorType, path: str) -> None:
+        for axis, dim in enumerate(kind.dims):
+            if isinstance(dim, Sym):
+                self.size_paths[dim.name] = f"{path}.shape[{axis}]"
+        for axis, stride in enumerate(kind.strides or ()):
+            if isinstance(stride, Sym):
+                self.size_paths[stride.name] = f"{path}.stride({axis})"
+
+    def scalar(self, number: Plain, path: str) -> object:
+        """The carrier of a Python number reached by `path`."""
+        kind = PY_INT if isinstance(number, int) else PY_FLOAT
+        if isinstance(number, int) and not -(2**63) <= number < 2**63:
+            self.guard(f"{path} == {number}", f"{path} is an int beyond 64 bits")
+            return number
+        self.guard(f"type({path}) is {type(number).__name__}", f"{path} is a Python {kind}")
+        param = Param(kind, self.fresh_input(path), path, here())
+        return carrier(self, Number(number, path, value=param))
+
+    def fresh_input(self, path: str) -> str:
+        """A name for the input at a path: its last readable part."""
+        words = re.findall(r"[A-Za-z_]\w*", path.replace(".cell_contents", ""))
+        shown = [w.removeprefix("cell_") for w in words if w not in ("fn_globals", "self")]
+        name = "_".join(shown) or "input"
+        if name == path:
+            return name
+        return self.fresh(name)
+
+    # --- numbers ---
+
+    def dim_text(self, dim: Dim) -> str:
+        """Python text of a size, over paths."""
+        shown = text(dim, lambda sym: self.size_paths[sym.name])
+        return shown if isinstance(dim, int | Sym) else f"({shown})"
+
+    def host_row(self, sign: str) -> str:
+        """The row that does this arithmetic on Python numbers, "" if none does."""
+        name = _HOST_ROWS.get(sign, "")
+        return name if name in OPS and "py" in OPS[name].spell else ""
+
+    def pin(self, number: Number, why: str) -> Plain:
+        """The value of a number, as a guard.
+
+        Raises:
+            Stop: for a size with dynamic=True.
+        """
+        if number.dim is not None:
+            if isinstance(number.dim, int):
+                return number.hint
+            if self.config.dynamic is True:
+                raise Stop(f"dynamic=True, but the size {number.text} is needed as a number: {why}")
+            if self.sizes.holds("==", number.dim, int(number.hint)):
+                self.sizes.pins.setdefault(number.dim, f"{why} ({here() or 'at the call'})")
+            return number.hint
+        if number.value is None and not number.op:
+            return number.hint
+        test = f"{number.text} == {number.hint!r}"
+        if number.hint != number.hint:
+            test = f"{number.text} != {number.text}"
+        elif number.hint == 0.0 and isinstance(number.hint, float):
+            test = f"repr({number.text}) == {number.hint!r}"  # 0.0 == -0.0
+        elif number.hint in (float("inf"), float("-inf")):
+            test = f"{number.text} == float('{number.hint}')"
+        self.guard(test, f"{number.text} is {number.hint!r}: {why}")
+        return number.hint
+
+    def compare(self, sign: str, left: Number, right: Number) -> bool:
+        """The answer of `left SIGN right` in this call, as a guard."""
+        if left.dim is not None and right.dim is not None:
+            return self.sizes.holds(sign, left.dim, right.dim)
+        answer = bool(_COMPARE[sign](left.hint, right.hint))
+        asked = f"({left.text} {sign} {right.text})"
+        self.guard(asked if answer else f"not {asked}", f"a branch on {asked}")
+        return answer
+
+    def number_value(self, number: Number) -> Value:
+        """The SSA value of a number, appended where it is first needed."""
+        if number.value is not None:
+            if isinstance(number.value, Param) and number.value not in self.function.params:
+                self.function.params.append(number.value)
+            return number.value
+        if number.dim is not None and not isinstance(number.dim, int):
+            number.value = self.emit("size", value=number.dim)
+        elif number.op:
+            parts = [self.number_value(p) if isinstance(p, Number) else p for p in number.operands]
+            number.value = self.emit(number.op, *parts)
+        else:
+            return Literal(number.hint)
+        return number.value
+
+    # --- the end ---
+
+    def finish(self) -> Function:
+        """The function, with sizes that were found equal written as one."""
+        found = self._equal()
+        self.function.assumed = list(self.sizes.assumed)
+        self.function.substitute({name: _root(found, Sym(name)) for name in found})
+        return self.function
+
+    def close(self) -> None:
+        """Let go of the caller's tensors."""
+        self._inputs.clear()
+        self._tensors.clear()
+
+
+def _root(found: Mapping[str, Dim], dim: Dim) -> Dim:
+    while isinstance(dim, Sym) and dim.name in found:
+        dim = found[dim.name]
+    return dim
+
+
+def _unite(found: dict[str, Dim], left: Dim, right: Dim) -> None:
+    """Record that a symbol is another, earlier one, or an int."""
+    a, b = _root(found, left), _root(found, right)
+    if a == b or not all(isinstance(d, int | Sym) for d in (a, b)):
+        return
+    if isinstance(b, Sym):
+        found[b.name] = a
+    elif isinstance(a, Sym):
+        found[a.name] = b
+
+
+def _pinned(kind: TensorType) -> TensorType:
+    strides = kind.strides and tuple(hint(s) for s in kind.strides)
+    dims = tuple(hint(d) for d in kind.dims)
+    return TensorType(kind.dtype, dims, kind.order, strides, kind.device)
+
+
+def symbols_of(kinds: Iterable[Type]) -> tuple[Sym, ...]:
+    """Every size symbol of some types, each once."""
+    dims = (d for k in kinds if isinstance(k, TensorType) for d in k.dims)
+    return tuple(dict.fromkeys(s for d in dims for s in symbols(d)))

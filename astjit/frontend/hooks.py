@@ -1,0 +1,206 @@
+"""The object behind `__astjit__` in rewritten code, one for each function that is entered."""
+
+import copy
+import functools
+import importlib.util
+import sys
+import threading
+import types
+from collections.abc import Callable
+from typing import NoReturn
+
+from astjit.frontend import session as rules
+from astjit.frontend.attributes import attribute
+from astjit.frontend.rewrite import rewrite
+from astjit.frontend.session import Session
+from astjit.frontend.source import compiled, source_of
+from astjit.frontend.stops import HOOKS, Stop
+
+GLOBALS = "fn_globals"
+
+_LOCK = threading.Lock()
+_CODES: dict[int, tuple[types.CodeType, types.CodeType]] = {}  # by id of the original
+_REWRITTEN: dict[int, types.CodeType] = {}
+
+
+class Hooks:
+    """What a rewritten function reaches.
+
+    Args:
+        session: the capture.
+        function: the function as the user wrote it.
+        path: how the caller reaches it; "" for the function that is compiled.
+    """
+
+    def __init__(self, session: Session, function: types.FunctionType, path: str = "") -> None:
+        self.session, self.function, self.path = session, function, path
+        self._globals = GLOBALS
+        root = session.capture.reads.constants.get(GLOBALS)
+        if path:
+            if function.__globals__ is root:
+                session.capture.guard(
+                    f"{path}.__globals__ is {GLOBALS}", f"where {path} is defined"
+                )
+            else:
+                self._globals = f"{path}.__globals__"
+        for hook in _SHARED:
+            setattr(self, hook, functools.partial(getattr(rules, hook), session))
+        self.attribute = functools.partial(attribute, session)
+        self.call = session.call
+
+    def defaults(self) -> tuple[tuple[object, ...] | None, dict[str, object] | None]:
+        """The function's defaults as user code gets them: they too are read from outside."""
+        read, function = self.session.outside.read, self.function
+        positional = function.__defaults__ and tuple(
+            read(value, f"{self.path}.__defaults__[{i}]")
+            for i, value in enumerate(function.__defaults__)
+        )
+        named = function.__kwdefaults__ and {
+            key: read(value, f"{self.path}.__kwdefaults__[{key!r}]")
+            for key, value in function.__kwdefaults__.items()
+        }
+        return positional, named
+
+    # --- names ---
+
+    def name(self, name: str, value: object) -> object:
+        """A global or builtin."""
+        outside = self.session.outside
+        if name in self.function.__globals__:
+            return outside.read(value, f"{self._globals}[{name!r}]")
+        self.session.capture.guard(f"{name!r} not in {self._globals}", f"{name} is Python's own")
+        return value
+
+    def cell(self, name: str, value: object) -> object:
+        """A variable of an enclosing function."""
+        index = self.function.__code__.co_freevars.index(name)
+        if self.path:
+            path = f"{self.path}.__closure__[{index}].cell_contents"
+        else:
+            assert self.function.__closure__ is not None
+            cell = self.session.outside.constant(f"cell_{name}", self.function.__closure__[index])
+            path = f"{cell}.cell_contents"
+        return self.session.outside.read(value, path)
+
+    def module(self, name: str, top: str) -> object:
+        """`import name`: the module that the statement binds.
+
+        Raises:
+            Stop: if it was not imported before.
+        """
+        if name not in sys.modules:
+            raise Stop(f"import of {name}, which was not imported before")
+        return sys.modules[top]
+
+    def imported(self, module: str, name: str, level: int) -> object:
+        """`from module import name`."""
+        package = self.function.__globals__.get("__package__") or ""
+        full = importlib.util.resolve_name("." * level + module, package) if level else module
+        self.module(full, full)
+        found = sys.modules[full]
+        if not hasattr(found, name):
+            return self.module(f"{full}.{name}", f"{full}.{name}")
+        return attribute(self.session, found, name)
+
+    # --- the rest ---
+
+    def slice(self, start: object, stop: object, step: object) -> slice:
+        """`start:stop:step` in a subscript."""
+        return slice(start, stop, step)
+
+    def mapping(self, value: object) -> object:
+        """What `**value` unpacks."""
+        return self.session.outside.items(value)
+
+    def made(self, cls: type) -> type:
+        """A class that was defined during capture."""
+        self.session.made[id(cls)] = cls
+        return cls
+
+    def decorator(self, decorate: object) -> Callable[[object], object]:
+        """A decorator of a function defined during capture."""
+        return lambda function: self.session.call(decorate, function)
+
+    def in_place_attribute(self, sign: str, owner: object, name: str, value: object) -> None:
+        """`owner.name SIGN= value`."""
+        rules.refuse_store(self.session, owner, f".{name}")
+        before = attribute(self.session, owner, name)
+        rules.set_attribute(
+            self.session, owner, name, rules.in_place(self.session, sign, before, value)
+        )
+
+    def in_place_item(self, sign: str, owner: object, index: object, value: object) -> None:
+        """`owner[index] SIGN= value`."""
+        rules.refuse_store(self.session, owner, "[...]")
+        before = rules.item(self.session, owner, index)
+        after = rules.in_place(self.session, sign, before, value)
+        rules.set_item(self.session, owner, index, after)
+
+    def stop(self, what: str) -> NoReturn:
+        """A statement that is not captured."""
+        raise Stop(what, syntax=True)
+
+
+_SHARED = (
+    "item",
+    "iterate",
+    "operand",
+    "contains",
+    "test",
+    "shown",
+    "matched",
+    "bind",
+    "unpack",
+    "context",
+    "set_attribute",
+    "set_item",
+    "in_place",
+)
+
+
+def rewritten_code(function: types.FunctionType) -> types.CodeType:
+    """The code of the capture copy, made once for each function.
+
+    Raises:
+        Stop: if there is no source.
+    """
+    code = function.__code__
+    with _LOCK:
+        known = _CODES.get(id(code))
+    if known is not None:
+        return known[1]
+    source = source_of(function)
+    tree = rewrite(copy.deepcopy(source.tree), frozenset(code.co_freevars), source.class_name)
+    made = compiled(tree, code, hooks=True)
+    with _LOCK:
+        _CODES[id(code)] = code, made
+        for inner in _codes(made):
+            _REWRITTEN[id(inner)] = inner
+    return made
+
+
+def _codes(code: types.CodeType) -> list[types.CodeType]:
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return [code, *(found for c in inner for found in _codes(c))]
+
+
+def is_rewritten(code: types.CodeType) -> bool:
+    """Whether code is part of a capture copy."""
+    return id(code) in _REWRITTEN
+
+
+def twin(
+    hooks: Hooks,
+    function: types.FunctionType,
+    defaults: tuple[tuple[object, ...] | None, dict[str, object] | None] = (None, None),
+) -> types.FunctionType:
+    """The capture copy of a function, with the function's own globals and cells."""
+    code = rewritten_code(function)
+    own = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells = tuple(
+        types.CellType(hooks) if name == HOOKS else own[name] for name in code.co_freevars
+    )
+    made = types.FunctionType(code, function.__globals__, function.__name__, defaults[0], cells)
+    made.__kwdefaults__ = defaults[1]
+    made.__qualname__ = function.__qualname__
+    return made

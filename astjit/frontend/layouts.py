@@ -1,0 +1,67 @@
+"""The type of a real tensor that becomes an input: sizes and strides as symbols where they may vary.
+
+x: (32, 64) contiguous  =>  f32[x0, x1]        w: (1, 64)  =>  f32[1, w1]
+x.t()                   =>  f32[x0, x1] order(1,0)
+x[:, ::2]               =>  f32[x0, x1] strides(x_stride0,x_stride1)
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from astjit.types.dtype import BY_TORCH, DType
+from astjit.types.shape import Dim, Sym
+from astjit.types.tensor import TensorType
+
+Namer = Callable[[str], str]
+
+
+def dense_order(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...] | None:
+    """The axes outermost first when the elements lie dense in some order of them, else None.
+
+    Axes of size 1 have no order of their own and stay where they are; so do all axes of a tensor
+    without elements.
+    """
+    rank = len(sizes)
+    if 0 in sizes:
+        return tuple(range(rank))
+    order = sorted((a for a in range(rank) if sizes[a] != 1), key=lambda a: (-strides[a], a))
+    running = 1
+    for axis in reversed(order):
+        if strides[axis] != running:
+            return None
+        running *= sizes[axis]
+    for axis in range(rank):
+        if sizes[axis] == 1:
+            order.insert(axis, axis)
+    return tuple(order)
+
+
+def dtype_of(tensor: torch.Tensor) -> DType | None:
+    """The element type, None when astjit has no such type (complex, quantised, float8)."""
+    return BY_TORCH.get(str(tensor.dtype).removeprefix("torch."))
+
+
+def input_type(tensor: torch.Tensor, dtype: DType, prefix: str, fresh: Namer) -> TensorType:
+    """The type of an input.
+
+    Args:
+        tensor: a plain strided tensor.
+        dtype: its element type.
+        prefix: a name for its sizes, such as "x".
+        fresh: makes a name unique.
+    """
+    sizes, strides = tuple(tensor.shape), tensor.stride()
+    dims: tuple[Dim, ...] = tuple(
+        1 if size == 1 else Sym(fresh(f"{prefix}{axis}"), size) for axis, size in enumerate(sizes)
+    )
+    device = str(tensor.device)
+    order = dense_order(sizes, strides)
+    if order is not None:
+        return TensorType(dtype, dims, order, None, device)
+    shown: list[Dim] = []
+    for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        fixed = stride in (0, 1) or size == 1
+        name = f"{prefix}_stride{axis}"
+        shown.append((1 if size == 1 else stride) if fixed else Sym(fresh(name), stride))
+    return TensorType(dtype, dims, None, tuple(shown), device)

@@ -1,0 +1,250 @@
+"""Torch calls on symbolic tensors: a row, a property, a library call, or the end of the capture."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+
+from astjit.frontend import torch_api
+from astjit.frontend.capture import Capture
+from astjit.frontend.carriers import Float, Int, Number, carrier, number_of
+from astjit.frontend.library import library_call
+from astjit.frontend.stops import Failed, Stop
+from astjit.frontend.symbolic import SymbolicTensor
+from astjit.ir.value import Literal, Param, Result, Value
+from astjit.ops.binding import bind
+from astjit.ops.spec import FieldKind
+from astjit.types.dtype import BY_TORCH
+from astjit.types.shape import Dim, hint
+from astjit.types.tensor import TensorType
+
+_READS = frozenset(
+    ["item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__complex__", "__array__", "__contains__", "__repr__", "__format__", "__str__", "data_ptr", "untyped_storage", "storage", "is_nonzero", "equal", "allclose", "__dlpack__", "register_hook", "backward", "retain_grad", "share_memory_", "cuda", "cpu", "__reduce_ex__", "__deepcopy__", "pin_memory", "is_set_to", "is_pinned"]
+)
+_RANDOM = frozenset(
+    ["rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "poisson", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout", "rrelu", "feature_alpha_dropout", "gumbel_softmax", "native_dropout", "fractional_max_pool2d", "binomial", "fractional_max_pool3d"]
+)
+_IN_PLACE = frozenset(
+    ["__setitem__", "__delitem__", "__set__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__", "__idiv__"]
+)
+_DEVICES = ("cuda", "cpu", "xpu", "mps", "xla", "hpu", "mtia", "vulkan", "ipu", "maia")
+
+
+class Operations:
+    """Answers torch calls during one capture.
+
+    Args:
+        capture: the SSA function that grows.
+    """
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+
+    def torch_call(
+        self, func: Callable[..., object], args: Sequence[object], kwargs: dict[str, object]
+    ) -> object:
+        """The result of a torch function, symbolically.
+
+        Raises:
+            Stop: if this call cannot be captured.
+            Failed: if its operands do not fit.
+        """
+        name = getattr(func, "__name__", "")
+        if (read := torch_api.attribute_of(func)) is not None:
+            return self._property(read, args[0])
+        if torch_api.grad_mode(func):
+            return self._grad_mode(func, args)
+        if name in _PLAIN and args and isinstance(args[0], SymbolicTensor):
+            return _PLAIN[name](self, *args, **kwargs)
+        self._refuse(name, args, kwargs)
+        dotted = torch_api.dotted_name(func)
+        if dotted is None:
+            raise Stop(f"{name or func} is not a public function of torch")
+        return self.operation(dotted, func, args, kwargs)
+
+    def operation(
+        self,
+        dotted: str,
+        func: Callable[..., object],
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+    ) -> object:
+        """A call as a use of a row, or of PyTorch's own kernel."""
+        try:
+            bound = bind(dotted, args, kwargs, _is_operand, self._convert)
+            if bound is not None:
+                made = bound.build(self.capture, self._value)
+                if made is not NotImplemented:
+                    return self._wrap(made)
+        except (TypeError, ValueError, IndexError, ZeroDivisionError, RuntimeError) as error:
+            raise Failed(error) from error
+        return library_call(self.capture, dotted, func, args, kwargs)
+
+    def _wrap(self, made: object) -> object:
+        if isinstance(made, (tuple, list)):
+            return tuple(self._wrap(part) for part in made)
+        assert isinstance(made, (Param, Result, Literal))
+        return self.capture.wrap(made)
+
+    def _value(self, operand: object) -> Value | float | None:
+        """An operand as the caller gave it, as an SSA value."""
+        if isinstance(operand, SymbolicTensor):
+            return operand.value
+        if isinstance(operand, Int | Float):
+            return self.capture.number_value(operand.node.number)
+        return operand  # type: ignore[return-value]  # a number or None
+
+    def _convert(self, kind: FieldKind, value: object) -> object:
+        """A value of a field: sizes stay symbolic, other run-time numbers are pinned (D2)."""
+        if isinstance(value, torch.dtype):
+            return BY_TORCH.get(str(value).removeprefix("torch."), value)
+        if isinstance(value, Int | Float):
+            number = value.node.number
+            if kind in (FieldKind.SIZE, FieldKind.ANY) and number.dim is not None:
+                return number.dim
+            return self.capture.pin(number, "given to a torch function as an attribute")
+        if isinstance(value, (torch.device, torch.memory_format)) and kind is FieldKind.TEXT:
+            return str(value)
+        return value
+
+    def _refuse(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+        if name in _READS:
+            raise Stop(f"{name}() reads the values of a tensor")
+        in_place = name.endswith("_") and not name.endswith("__")
+        if in_place or name in _IN_PLACE:
+            raise Stop(f"an in-place operation on a tensor ({name})")
+        if kwargs.get("out") is not None:
+            raise Stop(f"{name}(out=...) writes to a tensor")
+        if kwargs.get("inplace"):
+            raise Stop(f"{name}(inplace=True) writes to a tensor")
+        if name in _RANDOM and not _switched_off(kwargs):
+            raise Stop(f"{name}() draws random numbers")
+
+    # --- what a tensor answers without an operation ---
+
+    def _property(self, name: str, owner: object) -> object:
+        if not isinstance(owner, SymbolicTensor):
+            raise Stop(f".{name} of a tensor that was reached without a path")
+        kind = owner.kind
+        if name == "shape":
+            return self.shape(owner)
+        if name.startswith("is_") and name[3:] in _DEVICES:
+            return kind.device.split(":")[0] == name[3:]
+        if name == "device":
+            return torch.device(kind.device)
+        if name == "requires_grad":
+            return owner.wants_grad
+        if name in ("grad", "grad_fn", "_backward_hooks", "_grad"):
+            return None
+        if name == "is_leaf":
+            return True
+        if name == "nbytes":
+            return self._number(kind.numel) * kind.dtype.itemsize  # type: ignore[operator]
+        if name in _ATTRIBUTES:
+            with torch_api.plain_calls():
+                return getattr(owner, name)
+        if name in ("T", "mT", "mH", "H"):
+            return self.operation(f"Tensor.{name}", _unknown(name), (owner,), {})
+        if name == "real" and kind.dtype.is_float:
+            return owner
+        raise Stop(f"the tensor attribute .{name}")
+
+    def _grad_mode(self, func: Callable[..., object], args: Sequence[object]) -> object:
+        wanted = any(t.wants_grad for t in self.capture.input_tensors())
+        if args[0] and wanted:
+            raise Stop("gradients are switched on inside the function")
+        return func(*args)
+
+    def shape(self, tensor: SymbolicTensor) -> torch.Size:
+        """`.shape`, with run-time sizes."""
+        return torch.Size([self._number(d) for d in tensor.kind.dims])  # type: ignore[misc]
+
+    def _number(self, dim: Dim) -> object:
+        number = Number(hint(dim), self.capture.dim_text(dim), dim)
+        return carrier(self.capture, number)
+
+    def _size(self, tensor: SymbolicTensor, dim: object = None) -> object:
+        shape = self.shape(tensor)
+        return shape if dim is None else shape[int(dim)]  # type: ignore[call-overload]
+
+    def _numel(self, tensor: SymbolicTensor) -> object:
+        return self._number(tensor.kind.numel)
+
+    def _stride(self, tensor: SymbolicTensor, dim: object = None) -> object:
+        strides = tuple(self._number(s) for s in tensor.kind.element_strides())
+        return strides if dim is None else strides[int(dim)]  # type: ignore[call-overload]
+
+    def _is_contiguous(self, tensor: SymbolicTensor, memory_format: object = None) -> bool:
+        if memory_format not in (None, torch.contiguous_format):
+            raise Stop("is_contiguous() of another memory format")
+        return tensor.kind.is_contiguous
+
+    def _dim(self, tensor: SymbolicTensor) -> int:
+        return tensor.kind.rank
+
+    def _length(self, tensor: SymbolicTensor) -> object:
+        if not tensor.kind.rank:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape(tensor)[0]
+
+    def _is_float(self, tensor: SymbolicTensor) -> bool:
+        return tensor.kind.dtype.is_float
+
+    def _element_size(self, tensor: SymbolicTensor) -> int:
+        return tensor.kind.dtype.itemsize
+
+    def _get_device(self, tensor: SymbolicTensor) -> int:
+        _, _, index = tensor.kind.device.partition(":")
+        return int(index) if index else -1
+
+    def _never(self, tensor: SymbolicTensor) -> bool:
+        return False
+
+    def _detach(self, tensor: SymbolicTensor) -> object:
+        if isinstance(tensor.value, Param):
+            return self.capture.alias(tensor, ".detach()")
+        return tensor
+
+    def _iterate(self, tensor: SymbolicTensor) -> object:
+        return iter([tensor[i] for i in range(self._length(tensor))])  # type: ignore[call-overload]
+
+
+_ATTRIBUTES = frozenset(
+    ["dtype", "ndim", "layout", "itemsize", "is_sparse", "is_quantized", "is_meta", "is_complex", "is_nested", "is_mkldnn", "is_sparse_csr", "names"]
+)
+_PLAIN: dict[str, Callable[..., object]] = {
+    "size": Operations._size,
+    "numel": Operations._numel,
+    "nelement": Operations._numel,
+    "stride": Operations._stride,
+    "is_contiguous": Operations._is_contiguous,
+    "dim": Operations._dim,
+    "ndimension": Operations._dim,
+    "__len__": Operations._length,
+    "is_floating_point": Operations._is_float,
+    "element_size": Operations._element_size,
+    "get_device": Operations._get_device,
+    "is_complex": Operations._never,
+    "is_conj": Operations._never,
+    "is_neg": Operations._never,
+    "is_inference": Operations._never,
+    "detach": Operations._detach,
+    "__iter__": Operations._iterate,
+}
+
+
+def _is_operand(value: object) -> bool:
+    return isinstance(value, SymbolicTensor) or number_of(value) is not None
+
+
+def _switched_off(kwargs: Mapping[str, object]) -> bool:
+    return kwargs.get("training") is False or kwargs.get("p") == 0.0
+
+
+def _unknown(name: str) -> Callable[..., object]:
+    def stop(*args: object) -> object:
+        raise Stop(f"the tensor attribute .{name}")
+
+    return stop
+
+
+__all__ = ["Operations", "TensorType"]

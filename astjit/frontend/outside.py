@@ -1,0 +1,237 @@
+"""What a function reads from outside, by path: each read becomes an input or a guard.
+
+    scale (a global float)      a number of the SSA, guard `type(fn_globals['scale']) is float`
+    cfg.causal (a bool)         itself, guard `cfg.causal is True`
+    helper (a function)         rewritten when called, guard `fn_globals['helper'].__code__ is ...`
+    params['w'] (a tensor)      an input of the SSA
+
+Containers and plain objects keep their identity; their parts are read when they are asked for.
+"""
+
+import enum
+import types
+from collections import OrderedDict
+from collections.abc import Iterable
+
+import torch
+
+from astjit.frontend import torch_api
+from astjit.frontend.capture import Capture
+from astjit.frontend.carriers import Float, Int
+from astjit.frontend.stops import Stop
+from astjit.frontend.symbolic import SymbolicTensor
+
+STATIC = (str, bytes, type(None), type(Ellipsis), type(NotImplemented), complex, range)
+TORCH_STATIC = (torch.dtype, torch.device, torch.memory_format, torch.layout, torch.Size)
+SEQUENCES = (list, tuple)
+MAPPINGS = (dict, OrderedDict)
+
+
+def is_sequence(value: object) -> bool:
+    """A list, a tuple or a namedtuple, whose items Python code cannot have redefined."""
+    if type(value) in SEQUENCES:
+        return True
+    plain = isinstance(value, tuple) and hasattr(type(value), "_fields")
+    return plain and type(value).__getitem__ is tuple.__getitem__  # type: ignore[attr-defined]
+
+
+def is_mapping(value: object) -> bool:
+    """A dict, whose items Python code cannot have redefined."""
+    return type(value) in MAPPINGS
+
+
+def is_container(value: object) -> bool:
+    """A list, tuple, namedtuple or dict."""
+    return is_sequence(value) or is_mapping(value)
+
+
+class Outside:
+    """The objects that were there before the call, with the path of each.
+
+    Args:
+        capture: where inputs and guards go.
+    """
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self._paths: dict[int, tuple[object, str]] = {}
+        self._read: dict[str, object] = {}
+        self._constants: dict[int, str] = {}
+
+    # --- paths ---
+
+    def path(self, value: object) -> str | None:
+        """How the caller reaches an object; None for one made during capture."""
+        found = self._paths.get(id(value))
+        return found[1] if found else None
+
+    def know(self, value: object, path: str) -> None:
+        """Record the path of an object."""
+        self._paths.setdefault(id(value), (value, path))
+
+    def constant(self, name: str, value: object) -> str:
+        """The name under which guards and paths reach an object as it is now."""
+        if (known := self._constants.get(id(value))) is not None:
+            return known
+        words = "".join(c if c.isalnum() else "_" for c in name)
+        name = self.capture.fresh(words if words[:1].isalpha() else f"_{words}", own=True)
+        self.capture.reads.constants[name] = value
+        self._constants[id(value)] = name
+        return name
+
+    def close(self) -> None:
+        """Let go of the caller's objects."""
+        self._paths.clear()
+        self._read.clear()
+
+    # --- reads ---
+
+    def read(self, value: object, path: str) -> object:
+        """What user code gets for `value`, which was found at `path`.
+
+        Raises:
+            Stop: for a tensor or object that cannot be guarded.
+        """
+        if path not in self._read:
+            self._read[path] = self._first_read(value, path)
+        return self._read[path]
+
+    def _first_read(self, value: object, path: str) -> object:
+        guard = self.capture.guard
+        if isinstance(value, torch.Tensor):
+            return self.capture.lift(value, path)
+        if isinstance(value, bool) or value is None or value is Ellipsis:
+            guard(f"{path} is {value!r}", f"{path} is {value!r}")
+            return value
+        if type(value) in (int, float):
+            return self.capture.scalar(value, path)  # type: ignore[arg-type]
+        if isinstance(value, (enum.Enum, torch.dtype, torch.memory_format, torch.layout)):
+            return self._same(value, path, str(value))
+        if type(value) in STATIC or isinstance(value, TORCH_STATIC):
+            shown = repr(value) if type(value) in (str, bytes) else self.constant("value", value)
+            guard(f"{path} == {shown}", f"{path} is {value!r}")
+            return value
+        if type(value) in (set, frozenset):
+            return self._frozen(value, path)
+        return self._object(value, path)
+
+    def _same(self, value: object, path: str, name: str) -> object:
+        """An object that must be this very one."""
+        self.know(value, path)
+        shown = self.constant(name, value)
+        if shown != path:
+            self.capture.guard(f"{path} is {shown}", f"{path} is {name}")
+        return value
+
+    def _frozen(self, value: "set[object] | frozenset[object]", path: str) -> object:
+        if not all(type(item) in (*STATIC, int, float, bool) for item in value):
+            raise Stop(f"{path} is a set of other things than numbers and strings")
+        self.know(value, path)
+        shown = self.constant("items", frozenset(value))
+        self.capture.guard(f"{path} == {shown}", f"{path} is {sorted(map(repr, value))}")
+        return value
+
+    def _object(self, value: object, path: str) -> object:
+        guard = self.capture.guard
+        if (known := self.path(value)) is not None:
+            if known != path:
+                guard(f"{path} is {known}", f"{path} and {known} are one object")
+            return value
+        if isinstance(value, types.FunctionType) and torch_api.dotted_name(value) is None:
+            self.know(value, path)
+            code = self.constant(f"{value.__name__}_code", value.__code__)
+            guard(f"{path}.__code__ is {code}", f"{path} is the function {value.__qualname__}")
+            return value
+        if isinstance(value, types.MethodType):
+            owner = self.read(value.__self__, f"{path}.__self__")
+            function = self.read(value.__func__, f"{path}.__func__")
+            return types.MethodType(function, owner)  # type: ignore[arg-type]
+        if isinstance(value, (types.ModuleType, type)) or callable_in_c(value):
+            return self._same(value, path, getattr(value, "__name__", "object"))
+        self.know(value, path)
+        kind = self.constant(type(value).__name__, type(value))
+        if type(value).__module__ == "builtins":
+            kind = type(value).__name__
+        guard(f"type({path}) is {kind}", f"{path} is a {type(value).__name__}")
+        return value
+
+    # --- parts ---
+
+    def key(self, key: object) -> str:
+        """Text of a dict key or index."""
+        if type(key) in (str, bytes, int, float, bool, type(None)):
+            return repr(key)
+        if type(key) is tuple:
+            inner = ", ".join(map(self.key, key))
+            return f"({inner},)"
+        return self.constant(getattr(key, "__name__", "key"), key)
+
+    def items(self, value: object) -> object:
+        """A copy of an outside container with its items read, or the value itself.
+
+        Its length, or its keys in order, are guarded.
+        """
+        path = self.path(value)
+        if path is None:
+            return value
+        if is_sequence(value):
+            items = list(value)  # type: ignore[call-overload]
+            self.length(value)
+            read = [self.read(item, f"{path}[{i}]") for i, item in enumerate(items)]
+            if hasattr(type(value), "_fields"):
+                return tuple.__new__(type(value), read)  # type: ignore[type-var]
+            return type(value)(read)  # type: ignore[call-arg]
+        if is_mapping(value):
+            assert isinstance(value, dict)
+            keys = ", ".join(self.key(k) for k in value)
+            self.capture.guard(f"[*{path}] == [{keys}]", f"the keys of {path}")
+            made = {k: self.read(v, f"{path}[{self.key(k)}]") for k, v in value.items()}
+            return type(value)(made)
+        return value
+
+    def length(self, value: object) -> None:
+        """Guard the length of an outside container."""
+        if (path := self.path(value)) is not None:
+            count = len(value)  # type: ignore[arg-type]
+            self.capture.guard(f"len({path}) == {count}", f"{path} has {count} items")
+
+    def exposed(self, value: object, depth: int = 8) -> object:
+        """A value fit for code that is not rewritten: outside containers copied, items read, deep.
+
+        The copies keep the paths of what they stand for.
+        """
+        if type(value) in (Int, Float) or isinstance(value, SymbolicTensor) or depth == 0:
+            return value
+        if isinstance(value, slice):
+            parts = (self.exposed(p, depth - 1) for p in (value.start, value.stop, value.step))
+            return slice(*parts)
+        if not is_container(value):
+            return value
+        path = self.path(value)
+        copy = self.items(value)
+        parts_of: Iterable[object] = copy.values() if isinstance(copy, dict) else copy  # type: ignore[attr-defined]
+        inner = [self.exposed(part, depth - 1) for part in parts_of]
+        if path is None and all(a is b for a, b in zip(inner, parts_of, strict=True)):
+            return value
+        if isinstance(copy, dict):
+            made: object = type(copy)(zip(copy, inner, strict=True))
+        elif hasattr(type(copy), "_fields"):
+            made = tuple.__new__(type(copy), inner)  # type: ignore[type-var]
+        else:
+            made = type(copy)(inner)  # type: ignore[call-arg]
+        if path is not None:
+            self.know(made, path)
+        return made
+
+
+def callable_in_c(value: object) -> bool:
+    """Whether a callable is one object for the whole process: C functions, torch's functions."""
+    kinds = (
+        types.BuiltinFunctionType,
+        types.MethodDescriptorType,
+        types.WrapperDescriptorType,
+        types.GetSetDescriptorType,
+        torch._ops.OpOverload,
+        torch._ops.OpOverloadPacket,
+    )
+    return isinstance(value, kinds) or isinstance(value, types.FunctionType)

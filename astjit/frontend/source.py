@@ -1,0 +1,251 @@
+"""The source text of a function, checked to be what is running.
+
+A file edited after import, a generated function or a moved line would otherwise be compiled as
+something else: the text found is compiled again and its code compared with the running code.
+"""
+
+import __future__
+
+import ast
+import bisect
+import dis
+import inspect
+import linecache
+import threading
+import types
+from dataclasses import dataclass
+
+from astjit.frontend.stops import HOOKS, Stop
+from astjit.location import Location
+
+FACTORY = "__astjit_factory__"
+_FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+_ASSERTS = "@pytest_ar"  # the global that pytest's rewriting of assert adds to a module
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a function is written.
+
+    Attributes:
+        file: path of its file.
+        first_line: of its first decorator or `def`, counted from 1.
+        text: its lines as they stand in the file, indentation kept.
+        tree: its syntax tree, with the file's line numbers and columns.
+        class_name: the class whose body it stands in, "" for none.
+    """
+
+    file: str
+    first_line: int
+    text: str
+    tree: ast.FunctionDef | ast.Lambda
+    class_name: str = ""
+
+
+_LOCK = threading.Lock()
+_KNOWN: dict[int, tuple[types.CodeType, Source]] = {}
+
+
+def source_of(function: types.FunctionType) -> Source:
+    """The source of a function. The tree belongs to the cache: copy it before changing it.
+
+    Raises:
+        Stop: if there is no source, or it is not the text of the running code.
+    """
+    code = function.__code__
+    with _LOCK:
+        known = _KNOWN.get(id(code))
+    if known is not None:
+        return known[1]
+    source = _find(function)
+    if not _same_code(source, function):
+        _stop(f"the source of {function.__qualname__} has changed since it was imported", code)
+    with _LOCK:
+        _KNOWN[id(code)] = code, source
+    return source
+
+
+def _stop(reason: str, code: types.CodeType) -> None:
+    raise Stop(reason, syntax=True).at(
+        Location(code.co_filename, code.co_firstlineno, function=code.co_qualname)
+    )
+
+
+def _find(function: types.FunctionType) -> Source:
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines or code.co_firstlineno > len(lines):
+        _stop(f"no source for {function.__qualname__}", code)
+    try:
+        if code.co_name == "<lambda>":
+            return _find_lambda(code, lines)
+        return _find_def(code, lines)
+    except (SyntaxError, ValueError, StopIteration, IndentationError):
+        _stop(f"no readable source for {function.__qualname__}", code)
+    raise AssertionError
+
+
+def _find_def(code: types.CodeType, lines: list[str]) -> Source:
+    """A `def`: its block of lines, parsed inside `if 1:` so that indentation needs no change."""
+    block = inspect.getblock(lines[code.co_firstlineno - 1 :])
+    text = "".join(block)
+    indented = block[0][:1] in (" ", "\t")
+    module = ast.parse(("if 1:\n" if indented else "\n") + text)
+    statement = module.body[0]
+    found = statement.body[0] if indented and isinstance(statement, ast.If) else statement
+    if not isinstance(found, ast.FunctionDef) or _unmangled(found.name) != _unmangled(code.co_name):
+        if isinstance(found, ast.AsyncFunctionDef):
+            _stop(f"{code.co_qualname} is an async function", code)
+        raise ValueError("another function stands there")
+    ast.increment_lineno(found, code.co_firstlineno - 2)
+    return Source(code.co_filename, code.co_firstlineno, text, found, class_of(code))
+
+
+def _unmangled(name: str) -> str:
+    return name.lstrip("_")
+
+
+def class_of(code: types.CodeType) -> str:
+    """The class whose body a function stands in, by its qualified name."""
+    *outer, _ = code.co_qualname.split(".")
+    return outer[-1] if outer and outer[-1] != "<locals>" else ""
+
+
+def _find_lambda(code: types.CodeType, lines: list[str]) -> Source:
+    """A lambda: the one in the file whose body lies where the code says."""
+    module = ast.parse("".join(lines))
+    spans = [p for p in code.co_positions() if (None not in p and p[0] != p[1]) or p[2] != p[3]]
+    first = min((p[0], p[2]) for p in spans if p[0] is not None and p[2] is not None)
+    last = max((p[1], p[3]) for p in spans if p[1] is not None and p[3] is not None)
+    for node in ast.walk(module):
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            body = node.body
+            start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+            if start <= first and last <= end:  # type: ignore[operator]
+                text = "".join(lines[node.lineno - 1 : node.end_lineno])
+                return Source(code.co_filename, node.lineno, text, node, class_of(code))
+    raise ValueError("no such lambda")
+
+
+# --- compiling a tree as the function it was -----------------------------------------------------
+
+
+def compiled(
+    tree: ast.FunctionDef | ast.Lambda, code: types.CodeType, *, hooks: bool
+) -> types.CodeType:
+    """The code of a function's tree, with the names in `code.co_freevars` as closure cells.
+
+    Args:
+        tree: the function's own tree.
+        code: the running code, whose file, flags and free names it takes.
+        hooks: the tree has hooks, reached by one more free name.
+    """
+    free = [*code.co_freevars, *([HOOKS] if hooks else [])]
+    arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
+    if isinstance(tree, ast.Lambda):
+        body: list[ast.stmt] = [ast.Return(tree)]
+    else:
+        body = [tree]
+    if not free:
+        body_module: list[ast.stmt] = [ast.Expr(tree)] if isinstance(tree, ast.Lambda) else [tree]
+    else:
+        factory = ast.FunctionDef(FACTORY, arguments, body, [])
+        body_module = [factory]
+    module = ast.fix_missing_locations(ast.Module(body_module, []))
+    flags = code.co_flags & _FUTURE
+    whole = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    inner = whole
+    if free:
+        inner = next(c for c in whole.co_consts if isinstance(c, types.CodeType))
+    name = "<lambda>" if isinstance(tree, ast.Lambda) else tree.name
+    return next(c for c in inner.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+
+
+def _same_code(source: Source, function: types.FunctionType) -> bool:
+    """Whether the text compiles to the running code; asserts that pytest rewrote are not compared."""
+    code = function.__code__
+    bare = _bare(source.tree)
+    if source.class_name:
+        holder = ast.ClassDef(source.class_name, [], [], [bare], [])
+        made = (
+            _in_class(holder, code)
+            if isinstance(bare, ast.FunctionDef)
+            else compiled(bare, code, hooks=False)
+        )
+    else:
+        made = compiled(bare, code, hooks=False)
+    if _equal(made, code):
+        return True
+    has_asserts = any(isinstance(n, ast.Assert) for n in ast.walk(source.tree))
+    if has_asserts and _ASSERTS in function.__globals__:
+        return made.co_varnames[: made.co_argcount] == code.co_varnames[: code.co_argcount]
+    return False
+
+
+def _bare(tree: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
+    """The function without decorators, which are not part of its code."""
+    if isinstance(tree, ast.Lambda):
+        return tree
+    return ast.copy_location(
+        ast.FunctionDef(tree.name, tree.args, tree.body, [], tree.returns, tree.type_comment), tree
+    )
+
+
+def _in_class(holder: ast.ClassDef, code: types.CodeType) -> types.CodeType:
+    free = [name for name in code.co_freevars if name != "__class__"]
+    arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
+    factory = ast.FunctionDef(FACTORY, arguments, [holder], [])
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    flags = code.co_flags & _FUTURE
+    level = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    for name in (FACTORY, holder.name, code.co_name):
+        level = next(
+            c for c in level.co_consts if isinstance(c, types.CodeType) and c.co_name == name
+        )
+    return level
+
+
+def _equal(one: types.CodeType, other: types.CodeType) -> bool:
+    """Whether two code objects do the same."""
+    fields = ("co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_flags")
+    if any(getattr(one, f) != getattr(other, f) for f in fields):
+        return False
+    if one.co_code == other.co_code and one.co_names == other.co_names:
+        pairs = list(zip(one.co_consts, other.co_consts, strict=False))
+        return len(one.co_consts) == len(other.co_consts) and all(
+            _equal_constants(a, b) for a, b in pairs
+        )
+    mine, theirs = _steps(one), _steps(other)
+    return len(mine) == len(theirs) and all(
+        a[0] == b[0] and _equal_constants(a[1], b[1]) for a, b in zip(mine, theirs, strict=True)
+    )
+
+
+_NOISE = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "RESUME", "NOP", "EXTENDED_ARG"})
+
+
+def _steps(code: types.CodeType) -> list[tuple[str, object]]:
+    """The instructions, alike for both ways in which Python compiles `name.attribute(...)`.
+
+    Which of the two it takes depends on whether the module imports `name`, which the function's
+    own text does not tell.
+    """
+    kept = [i for i in dis.get_instructions(code) if i.opname not in _NOISE]
+    offsets = [i.offset for i in kept]
+    steps: list[tuple[str, object]] = []
+    for step in kept:
+        name = "LOAD_ATTR" if step.opname == "LOAD_METHOD" else step.opname
+        value = step.argval
+        if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
+            value = bisect.bisect_left(offsets, step.argval)
+        steps.append((name, value))
+    return steps
+
+
+def _equal_constants(a: object, b: object) -> bool:
+    if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
+        return _equal(a, b)
+    if isinstance(a, str) and isinstance(b, str) and "<locals>" in b:
+        return True  # a qualified name, which tells where the function stands
+    return type(a) is type(b) and (a == b or a != a)

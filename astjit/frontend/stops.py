@@ -1,0 +1,107 @@
+"""Why a capture ends early: the call then runs eagerly, exactly as the user wrote it.
+
+    Stop        something that cannot be captured; carries the reason and the line
+    NeedsGrad   an input wants a gradient
+    Failed      an operation was given operands that do not fit; eager raises its own exception
+
+They derive from BaseException so that no `except Exception` of the user's code swallows them.
+"""
+
+import itertools
+import linecache
+import sys
+import threading
+from types import FrameType
+
+from astjit.location import Location
+
+
+class _Raised(threading.local):
+    first: "BaseException | None" = None
+
+
+RAISED = _Raised()  # by this thread's capture, even where the user's code swallowed it
+HOOKS = "__astjit__"  # the free variable through which rewritten code reaches the capture
+
+
+class Stop(BaseException):
+    """Capture met something it cannot take; nothing has happened yet.
+
+    Args:
+        reason: in the user's words, such as "print() is an effect".
+        syntax: True when it is a kind of statement, False when it is an operation.
+    """
+
+    def __init__(self, reason: str, *, syntax: bool = False) -> None:
+        super().__init__(reason)
+        _remember(self)
+        self.reason, self.syntax = reason, syntax
+        self.location: Location | None = None
+        self.source_line = ""
+        if (frame := user_frame()) is not None:
+            self.location = place(frame)
+            self.source_line = linecache.getline(self.location.file, self.location.line)
+
+    def at(self, location: Location) -> "Stop":
+        """The same stop, at a place found another way."""
+        self.location = location
+        self.source_line = linecache.getline(location.file, location.line)
+        return self
+
+
+class NeedsGrad(BaseException):
+    """A tensor that requires a gradient was read while gradients are recorded.
+
+    Args:
+        path: which one.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        _remember(self)
+
+
+class Failed(BaseException):
+    """An operation whose operands do not fit.
+
+    Args:
+        error: what the type rule or PyTorch's meta function raised.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+        _remember(self)
+
+
+def _remember(raised: BaseException) -> None:
+    if RAISED.first is None:
+        RAISED.first = raised
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame that runs rewritten code, on this thread."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and HOOKS not in frame.f_code.co_freevars:
+        frame = frame.f_back
+    return frame
+
+
+def here() -> Location | None:
+    """The line of the innermost rewritten frame."""
+    frame = user_frame()
+    if frame is None:
+        return None
+    code = frame.f_code
+    return Location(code.co_filename, frame.f_lineno, function=code.co_qualname)
+
+
+def place(frame: FrameType) -> Location:
+    """What a frame is executing, with columns."""
+    code = frame.f_code
+    positions = itertools.islice(code.co_positions(), frame.f_lasti // 2, None)
+    line, end_line, column, end_column = next(positions, (None,) * 4)
+    if line is None:
+        return Location(code.co_filename, frame.f_lineno, function=code.co_qualname)
+    end = end_column if end_line == line else None
+    return Location(code.co_filename, line, column, end, code.co_qualname)

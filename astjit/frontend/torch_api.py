@@ -1,0 +1,143 @@
+"""Every use of PyTorch's private interface by the front end, one function a use.
+
+Each has a test of its own in tests/frontend/test_torch_api.py, so that a new PyTorch that changes
+one of them says which.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode as FunctionMode
+
+__all__ = [
+    "FunctionMode",
+    "attribute_of",
+    "count_modes",
+    "dotted_name",
+    "grad_mode",
+    "inside_transform",
+    "plain_calls",
+    "resolve",
+    "state_is_plain",
+    "why_not_plain",
+    "wrapper",
+]
+
+# Where a torch function may be found, in the order in which it is written in user code.
+_HOMES: tuple[tuple[str, object], ...] = (
+    ("torch", torch),
+    ("Tensor", torch.Tensor),
+    ("torch.nn.functional", F),
+    ("torch.special", torch.special),
+    ("torch.linalg", torch.linalg),
+    ("torch.fft", torch.fft),
+    ("torch._C._nn", torch._C._nn),
+)
+
+
+def wrapper(
+    cls: type[torch.Tensor],
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    dtype: torch.dtype,
+    device: torch.device,
+) -> torch.Tensor:
+    """A tensor without memory, of a subclass, that C code takes for one of this shape."""
+    make = torch.Tensor._make_wrapper_subclass
+    return make(cls, tuple(sizes), strides=tuple(strides), dtype=dtype, device=device)  # type: ignore[no-any-return,attr-defined]
+
+
+def plain_calls() -> AbstractContextManager[object]:
+    """Within it torch functions run themselves: no subclass hook and no mode is asked."""
+    return torch._C.DisableTorchFunction()  # type: ignore[no-any-return,attr-defined]
+
+
+def count_modes() -> int:
+    """How many function modes, dispatch modes and function transforms are active on this thread."""
+    functions = torch._C._len_torch_function_stack()
+    dispatch = torch._C._len_torch_dispatch_stack()  # type: ignore[attr-defined]
+    return functions + dispatch + inside_transform()  # type: ignore[no-any-return]
+
+
+def state_is_plain() -> bool:
+    """Whether torch functions do what they say: no mode, no transform, no autocast."""
+    return not torch._C._is_any_autocast_enabled() and not count_modes()
+
+
+def inside_transform() -> bool:
+    """Whether torch.func.vmap, grad, jvp, ... is running on this thread."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def grad_mode(func: object) -> bool:
+    """Whether `func` is what torch.no_grad() and its kind call to switch gradients."""
+    return func is torch._C._set_grad_enabled
+
+
+def why_not_plain(tensor: torch.Tensor) -> str:
+    """What makes a tensor unfit to be an input, "" when it is a plain strided one.
+
+    A subclass may change what any operation means, so only torch.Tensor itself and Parameter pass.
+    """
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        return f"a tensor subclass, {type(tensor).__name__}"
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return "a tensor inside a function transform"
+    if tensor.layout is not torch.strided:
+        return f"a tensor of layout {tensor.layout}"
+    if tensor.is_neg() or tensor.is_conj():
+        return "a tensor with a lazy negation or conjugation"
+    return ""
+
+
+def attribute_of(func: object) -> str | None:
+    """The tensor attribute that a hook call reads, such as "shape"; None if it is something else."""
+    descriptor = getattr(func, "__self__", None)
+    if getattr(func, "__name__", "") != "__get__" or descriptor is None:
+        return None
+    return str(descriptor.__name__)
+
+
+_NAMES: dict[object, str | None] = {}
+
+
+def dotted_name(func: object) -> str | None:
+    """How user code writes a torch function, such as "torch.add" or "Tensor.add".
+
+    None for what cannot be found by a public name, and so could not be called by a program.
+    """
+    try:
+        return _NAMES[func]
+    except KeyError:
+        pass
+    except TypeError:
+        return None
+    _NAMES[func] = found = _find(func)
+    return found
+
+
+def _find(func: object) -> str | None:
+    name = getattr(func, "__name__", "")
+    homes = _HOMES
+    if getattr(func, "__objclass__", None) is not None:
+        homes = tuple(home for home in homes if home[1] is torch.Tensor)
+    for prefix, home in homes:
+        for spelled in (name, name.removeprefix(f"{prefix.split('.')[-1]}_")):
+            if spelled and getattr(home, spelled, None) == func:
+                return f"{prefix}.{spelled}"
+    return None
+
+
+def resolve(name: str) -> object:
+    """The object that a dotted name stands for; "Tensor.add" is `torch.Tensor.add`.
+
+    Raises:
+        AttributeError: if there is none in this version of PyTorch.
+    """
+    path = name.split(".")
+    found: object = torch if path[0] == "torch" else torch.Tensor
+    for part in path[1:]:
+        found = getattr(found, part)
+    return found
