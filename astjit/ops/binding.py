@@ -8,11 +8,11 @@ sizes). No torch here: the functions go by name.
 """
 
 import ast
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from astjit.ops.host import parameters
 from astjit.ops.spec import Emitter, Field, FieldKind, FieldValue, Op, Operand, Ref, Spelling
 from astjit.ops.table import BY_TORCH
 from astjit.types.dtype import DType
@@ -21,24 +21,7 @@ from astjit.types.shape import Expr, Sym
 Convert = Callable[[FieldKind, object], object]
 # Names that torch takes for NumPy's sake.
 _ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x2": "other"}
-_REQUIRED = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a torch signature.
-
-    Attributes:
-        name: as torch calls it.
-        default: the value when it is not given; absent for required ones.
-        keyword: can only be given by name.
-        many: takes all positional arguments that are left, or one sequence.
-    """
-
-    name: str
-    default: object = _REQUIRED
-    keyword: bool = False
-    many: bool = False
+_UNFIT = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +55,11 @@ class Binding:
 
 
 @cache
-def parameters(signature: str) -> tuple[Parameter, ...]:
-    """The parameters of a signature such as "input, *size, dim=0, *, out=None"."""
-    found: list[Parameter] = []
-    keyword = False
-    for part in re.split(r",\s*(?![^()]*\))", signature):
-        if part == "*":
-            keyword = True
-        elif part.startswith("*"):
-            found.append(Parameter(part[1:], many=True))
-            keyword = True
-        elif "=" in part:
-            name, text = part.split("=", 1)
-            found.append(Parameter(name, ast.literal_eval(text), keyword))
-        elif part:
-            found.append(Parameter(part, keyword=keyword))
-    return tuple(found)
+def defaults(signature: str) -> dict[str, object]:
+    """The default of every parameter that has one."""
+    return {
+        p.name: ast.literal_eval(p.default) for p in parameters(signature) if p.default is not None
+    }
 
 
 def bind(
@@ -108,7 +80,7 @@ def bind(
             into a DType, a symbolic size into a Dim. Containers are taken apart before.
     """
     for row in BY_TORCH.get(torch_name, ()):
-        given = _arguments(parameters(row.signature), args, kwargs)
+        given = _arguments(row.signature, args, kwargs)
         bound = None if given is None else _bind_row(row, given, is_operand, convert)
         if bound is not None:
             return bound
@@ -116,9 +88,10 @@ def bind(
 
 
 def _arguments(
-    declared: tuple[Parameter, ...], args: Sequence[object], kwargs: Mapping[str, object]
+    signature: str, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> dict[str, object] | None:
     """The value of every parameter by name, defaults filled in; None if the call does not fit."""
+    declared = parameters(signature)
     names = {p.name for p in declared}
     given: dict[str, object] = {}
     for key, value in kwargs.items():
@@ -128,7 +101,7 @@ def _arguments(
         given[name] = value
     left = list(args)
     for parameter in declared:
-        if parameter.many and parameter.name not in given:
+        if parameter.variadic and parameter.name not in given:
             alone = len(left) == 1 and isinstance(left[0], list | tuple)
             given[parameter.name] = left[0] if alone else tuple(left)
             left = []
@@ -137,9 +110,9 @@ def _arguments(
                 return None
             given[parameter.name] = left.pop(0)
         elif parameter.name not in given:
-            if parameter.default is _REQUIRED:
+            if parameter.default is None:
                 return None
-            given[parameter.name] = parameter.default
+            given[parameter.name] = defaults(signature)[parameter.name]
     return None if left else given
 
 
@@ -161,12 +134,11 @@ def _bind_row(
             continue
         value = given.pop(field.name)
         accepted = _field(field, value, convert)
-        if accepted is _REQUIRED:
+        if accepted is _UNFIT:
             return None
         fields[field.name] = accepted
-    defaults = {p.name: p.default for p in parameters(row.signature)}
     for name, value in given.items():  # parameters the row knows nothing of
-        default = defaults[name]
+        default = defaults(row.signature).get(name, _UNFIT)
         if value is not default and (type(value) is not type(default) or value != default):
             return None
     return Binding(row, tuple(operands), fields)
@@ -207,17 +179,17 @@ _MANY = {FieldKind.AXES: FieldKind.INT, FieldKind.SIZES: FieldKind.SIZE}
 
 
 def _field(field: Field, value: object, convert: Convert) -> FieldValue:
-    """The value as the row has it, or _REQUIRED if it does not fit the field's kind."""
+    """The value as the row has it, or _UNFIT if it does not fit the field's kind."""
     if value is None and field.kind is not FieldKind.ANY:
-        return None if field.default is None else _REQUIRED
+        return None if field.default is None else _UNFIT
     if field.kind is FieldKind.ANY:
         return _converted(value, convert)
     if field.kind in _MANY:
         items = tuple(value) if isinstance(value, list | tuple) else (value,)
         found = tuple(convert(_MANY[field.kind], item) for item in items)
-        return found if all(_ACCEPTS[field.kind](item) for item in found) else _REQUIRED
+        return found if all(_ACCEPTS[field.kind](item) for item in found) else _UNFIT
     made = convert(field.kind, value)
-    return made if _ACCEPTS[field.kind](made) else _REQUIRED
+    return made if _ACCEPTS[field.kind](made) else _UNFIT
 
 
 def _converted(value: object, convert: Convert) -> object:
