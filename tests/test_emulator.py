@@ -148,6 +148,13 @@ PLANTED_BUGS = (
         r"misaligned access at kernels:\d+.*4 past a multiple of 16",
     ),
     Bug(
+        "vector access to an array of floats",
+        STANDARDISE,
+        "float squares = 0.0f;",
+        "float squares = 0.0f * reinterpret_cast<Vec*>(slots[0])->lane[0];",
+        r"misaligned access at kernels:\d+.*past a multiple of 16",
+    ),
+    Bug(
         "over-read",
         REVERSE,
         "i < n ? x[i]",
@@ -294,6 +301,19 @@ def test_a_missing_barrier_is_reported_with_its_lines():
     assert "[block (0, 0, 0) thread (" in error
 
 
+def test_a_barrier_says_who_is_missing():
+    kernel = """
+__global__ void leave(float* y) {
+  if (threadIdx.x == LEAVES) return;
+  __syncthreads();
+}
+"""
+    for leaves, said in ((0, "1 threads of the block have exited"), (31, "a thread exits while")):
+        text = kernel.replace("LEAVES", str(leaves))
+        (error,) = emulate("", text, "leave", None, [torch.zeros(1)], 1, 32).errors
+        assert f"divergent barrier at kernels:4 `__syncthreads();`: {said}" in error
+
+
 CONVERSIONS = """
 struct bfloat16 {
   unsigned short bits;
@@ -390,9 +410,10 @@ def test_views_keep_their_alignment_and_their_bounds():
     (error,) = emulate(HELPERS, STANDARDISE, "standardise", *arguments).errors
     assert "4 past a multiple of 16" in error
 
-    arguments[1][0] = storage[4:512]
+    arguments[1][0] = storage[4:514]
     (error,) = emulate(HELPERS, STANDARDISE, "standardise", *arguments).errors
     assert "out-of-bounds read of 16 bytes" in error
+    assert "runs past the end of x" in error
 
 
 def test_arguments_that_overlap_are_one_buffer():

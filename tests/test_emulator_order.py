@@ -240,3 +240,24 @@ __global__ void relay(float* y, unsigned* first, unsigned* second) {
     report = emulate("", kernel, "relay", None, [y, *words], 3, 1, resident=3, schedule="reverse")
     assert report.errors == []
     assert y.tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize(("fence", "silent"), [(FENCE, True), ("", False)])
+def test_a_flag_may_be_reset_by_who_has_acquired_it(fence, silent):
+    kernel = """
+__global__ void hand_over(volatile unsigned* flag) {
+  unsigned* plain = const_cast<unsigned*>(flag);
+  if (blockIdx.x == 0) {
+    __threadfence();
+    atomicExch(plain, 1u);
+  } else {
+    while (*flag == 0) __nanosleep(20);
+    FENCE
+    *plain = 0;
+  }
+}
+""".replace("FENCE", fence)
+    flag = torch.zeros(1, dtype=torch.int32)
+    report = emulate("", kernel, "hand_over", None, [flag], 2, 1, resident=2)
+    assert (report.errors == []) == silent
+    assert flag.item() == 0

@@ -39,7 +39,7 @@ inline unsigned short float_to_f16(float value) {
   const unsigned sign = (bits >> 16) & 0x8000;
   const unsigned magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return 0x7fff;
-  if (magnitude >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00);
+  if (magnitude >= 0x47800000u) return static_cast<unsigned short>(sign | 0x7c00);
   if (magnitude < 0x38800000u) {
     // Below 2^-14 the spacing is 2^-24, that of floats in [0.5, 1): the addition rounds.
     const float shifted = __uint_as_float(magnitude) + 0.5f;
