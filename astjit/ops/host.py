@@ -71,10 +71,10 @@ def host_text(
     """
     if op.kind in (Kind.BODY, Kind.CONTROL):
         raise ValueError(f"{op} has no host text: it is of kind {op.kind.value}")
-    if scalar and op.kind is not Kind.SIZE:
-        return _number(op, operands)
     if any(declared.kind is FieldKind.TYPES for declared in op.fields):
         return _library(operands, fields, size)
+    if scalar and op.kind is not Kind.SIZE:
+        return _number(op, operands)
     if op.host:
         return _host(op, operands, fields, size)
     if not op.fields and (operator := _operator(op)):
