@@ -52,11 +52,15 @@ class Nest:
 
 
 def access(kind: TensorType, axes: Sequence[Axis | None]) -> Access:
-    """How a tensor whose dims are these axes (None: of size 1) is reached."""
+    """How a tensor whose dims are these axes (None: of size 1) is reached.
+
+    An axis of stride 0 is one that it does not vary over, unless the layout is dense: then some
+    size is 0.
+    """
     strides: dict[Axis, Dim] = {}
     sizes: dict[Axis, Dim] = {}
     for axis, stride, size in zip(axes, kind.element_strides(), kind.dims, strict=True):
-        if axis is not None and stride != 0:
+        if axis is not None and (stride != 0 or kind.order is not None):
             strides[axis], sizes[axis] = stride, size
     return Access(strides, sizes)
 

@@ -12,8 +12,8 @@ every axis, all reductions combine the same axes, and no value is read at two in
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from astjit.fusion.axes import Axis
-from astjit.fusion.pieces import Unfit, Unit, call_of, is_view, reduced_axes, view_source
+from astjit.fusion.axes import Axis, access
+from astjit.fusion.pieces import Unfit, Unit, call_of, is_one, is_view, reduced_axes, view_source
 from astjit.ir.function import Node
 from astjit.ir.value import Value
 from astjit.ops.spec import Kind
@@ -90,7 +90,7 @@ class _Indexer:
         """New axes for the dims of a tensor."""
         made: list[Axis | None] = []
         for dim in kind.dims:
-            if dim == 1 or (not isinstance(dim, int) and self.facts.equal(dim, 1)):
+            if is_one(dim, self.facts):
                 made.append(None)
                 continue
             made.append(len(self.parent))
@@ -136,7 +136,7 @@ class _Indexer:
     def reduction(self, piece: Node) -> None:
         result, operand = piece.result, piece.values[0]
         read, moves = self.read(piece, 0, operand)
-        gone = set(reduced_axes(piece, ones=True))
+        gone = set(reduced_axes(piece))
         combined = frozenset(a for i in gone if (a := read[i]) is not None)
         if piece.fields["keepdim"]:
             axes: Axes = tuple(None if i in gone else a for i, a in enumerate(read))
@@ -155,9 +155,7 @@ class _Indexer:
         assert isinstance(kind, TensorType)
         axes = self.fresh(kind)
         self.space.leaves[piece, position] = axes
-        strides = kind.element_strides()
-        pairs = zip(axes, strides, strict=True)
-        return axes, frozenset(a for a, stride in pairs if a is not None and stride != 0)
+        return axes, frozenset(access(kind, axes).strides)
 
     def read_computed(self, value: Value) -> Axes | None:
         """The axes of a value that the group computes, through views of it, else None."""
@@ -207,6 +205,8 @@ class _Indexer:
             here, first = self.found(axes), self.found(widest[0])
             missing = [a for a in here if a is not None and a not in first]
             spare = [a for a in first if a is not None and a not in here]
+            if len(missing) != len(spare):
+                raise Unfit("one value is read at two indices")
             for a, b in zip(missing, spare, strict=True):
                 if not self.facts.equal(self.size[a], self.size[b]):
                     raise Unfit("their shapes differ")

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from astjit.config import Config
 from astjit.fusion.index import Space, aliases
 from astjit.fusion.numbers import converted
-from astjit.fusion.pieces import CAST, Unit, call_of, is_view, reduced_axes, view_source
+from astjit.fusion.pieces import CAST, Unit, call_of, is_one, is_view, reduced_axes, view_source
 from astjit.fusion.reads import Reads
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node, make_node
-from astjit.ir.value import Literal, Param, Result, Value
+from astjit.ir.value import Literal, Param, Result, Value, tensor_type
 from astjit.ops.reduce import COMBINES
 from astjit.ops.rules import promoted
 from astjit.ops.spec import Call, FieldValue, Kind, Op
@@ -146,7 +146,8 @@ class Lowering:
         assert isinstance(kind, TensorType)
         combine = COMBINES[piece.op.combine]
         value = self._operand(piece, 0, kind.dtype.compute, None)
-        if reduced_axes(piece):
+        dims = tensor_type(piece.values[0]).dims
+        if any(not is_one(dims[a], self.sizes) for a in reduced_axes(piece)):
             value = self._once(REDUCE, value, combine=combine.name)
         elif combine.op == "add":  # eager's sum of one -0.0 is 0.0
             value = self._once(OPS[combine.op], value, converted(0, kind.dtype.compute))

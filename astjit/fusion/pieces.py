@@ -11,6 +11,7 @@ kernel can compute has a reason instead.
 
 from dataclasses import dataclass
 
+from astjit.errors import ShapeMismatch
 from astjit.fusion.axes import memory_order
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node
@@ -19,7 +20,7 @@ from astjit.ops.rules import normal_axes
 from astjit.ops.spec import Call, Kind, Trait
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32
-from astjit.types.shape import Sizes
+from astjit.types.shape import Dim, Sizes
 from astjit.types.tensor import TensorType
 
 CAST = OPS["to"]
@@ -131,8 +132,8 @@ def _expand(node: Node, emit: Builder, depth: int) -> tuple[Value, ...]:
     assert node.op.expand is not None
     try:
         made = tuple(node.op.expand(inner, *operands, **node.fields))
-    except NotImplementedError as error:
-        raise Unfit(f"{node.op.name} has no expansion here: {error}") from error
+    except ShapeMismatch as error:  # an extreme of a dim of size 0, where eager has a result
+        raise Unfit(f"the expansion of {node.op.name} does not fit: {error.seen}") from error
     replaced: dict[Value, Value] = {}
     for piece in inner.block.nodes:
         piece.operands = tuple(v if v is None else replaced.get(v, v) for v in piece.operands)
@@ -167,33 +168,39 @@ def _check(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
     elif op.kind is Kind.REDUCE:
         if not op.combine:
             raise Unfit(f"{where}{op.name}, which no kernel combines")
-        _check_reduction(piece, node)
+        _check_reduction(piece, node, sizes)
     elif op.kind not in (Kind.VIEW, Kind.SIZE):
         raise Unfit(f"{where}{op.name}, which is {_KINDS.get(op.kind, 'a library call')}")
 
 
-def reduced_axes(piece: Node, *, ones: bool = False) -> tuple[int, ...]:
-    """The axes of its operand that a reduction combines, those of size 1 only with `ones`."""
+def is_one(dim: Dim, sizes: Sizes) -> bool:
+    """Whether a size is 1, plainly or by an assumption of the function."""
+    return dim == 1 or (not isinstance(dim, int) and sizes.equal(dim, 1))
+
+
+def reduced_axes(piece: Node) -> tuple[int, ...]:
+    """The axes of its operand that a reduction combines."""
     source = piece.values[0].type
     assert isinstance(source, TensorType)
     dims = piece.fields["dim"]
     assert dims is None or isinstance(dims, tuple)
-    return tuple(a for a in normal_axes(dims, source.rank) if ones or source.dims[a] != 1)
+    return normal_axes(dims, source.rank)
 
 
-def _check_reduction(piece: Node, node: Node) -> None:
+def _check_reduction(piece: Node, node: Node, sizes: Sizes) -> None:
     """Only axes that lie innermost in memory, before or after, and never all of them alone."""
     source = piece.values[0].type
     assert isinstance(source, TensorType)
-    axes = reduced_axes(piece)
+    real = [a for a, dim in enumerate(source.dims) if not is_one(dim, sizes)]
+    axes = set(reduced_axes(piece)) & set(real)
     if not axes:
         return
     kinds = [r.type for r in node.results if isinstance(r.type, TensorType)]
     whole = [kind for kind in kinds if kind.dims == source.dims]
-    if len(axes) == sum(d != 1 for d in source.dims) and not whole:
+    if len(axes) == len(real) and not whole:
         raise Unfit(f"{node.op.name} reduces a whole tensor")
     for kind in (source, *whole):
-        order = [a for a in memory_order(kind) if kind.dims[a] != 1]
-        if set(order[-len(axes) :]) == set(axes):
+        order = [a for a in memory_order(kind) if a in real]
+        if set(order[-len(axes) :]) == axes:
             return
     raise Unfit(f"{node.op.name} reduces axes that do not lie innermost in memory")
