@@ -117,7 +117,7 @@ def _power(emit: Emitter, x: Ref, *, exponent: float) -> Maybe:
             return emit.emit("mul", x, x)
         case 3.0:
             return _once(emit, x, cube) if dtype is F16 else cube(x)
-        case 0.5:
+        case 0.5 if dtype is not F16:  # float16 goes through pow, which is inf at -inf
             return emit.emit("sqrt", x)
         case -0.5 if dtype is not F16:
             return emit.emit("rsqrt", x)
@@ -181,7 +181,7 @@ def _prod(emit: Emitter, x: Ref, *, dim: int, keepdim: bool, dtype: DType | None
     return emit.emit("prod", x, dim=(dim,), keepdim=keepdim, dtype=dtype)
 
 
-def _unbiased(name: str) -> Callable[..., Sequence[Ref]]:
+def _unbiased(name: str) -> Callable[..., Ref | Sequence[Ref]]:
     """The older signatures, with `unbiased` for `correction`."""
 
     def build(
@@ -191,8 +191,9 @@ def _unbiased(name: str) -> Callable[..., Sequence[Ref]]:
         unbiased: bool,
         dim: tuple[int, ...] | None = None,
         keepdim: bool = False,
-    ) -> Sequence[Ref]:
-        return emit.emit_all(name, x, dim=dim, correction=int(unbiased), keepdim=keepdim)
+    ) -> Ref | Sequence[Ref]:
+        made = emit.emit_all(name, x, dim=dim, correction=int(unbiased), keepdim=keepdim)
+        return made[0] if len(made) == 1 else made
 
     return build
 
