@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Sequence
 
+from astjit.codegen import cpu_view, cuda_view
 from astjit.codegen.cpu_view import TILE, CpuView
 from astjit.codegen.cuda_view import CudaView
-from astjit.codegen.helpers import closure, pieces, used_pieces
 from astjit.codegen.kinds import KINDS
 from astjit.codegen.names import Names
+from astjit.codegen.pieces import closure, pieces, used_pieces
+from astjit.codegen.rename import rename
 from astjit.codegen.signature import Text
 from astjit.fusion.kernel import Kernel
 from astjit.fusion.schedule import Schedule
@@ -40,9 +42,9 @@ def cpu_unit(
         source_line: the user's source text at a location, for comments.
         features: the compiler options it is meant for, shown in the first line.
     """
-    texts, entries = [], {}
+    texts, entries, names = [], {}, helper_names("cpu")
     for kernel, schedule in kernels:
-        view = CpuView(kernel, schedule, helper_names("cpu"), source_line)
+        view = CpuView(rename(kernel, schedule, names, cpu_view.FIXED), source_line)
         entries[kernel.name] = view.entry()
         body = render(KINDS[kernel.kind].cpu, **_cpu_values(view))
         texts.append(tidy(body))
@@ -79,8 +81,9 @@ def cuda_unit(
         arch: shown in the first line with the other options.
     """
     texts, entries, wanted = [], {}, set[str]()
+    names = helper_names("cuda")
     for kernel, schedule in variants:
-        view = CudaView(kernel, schedule, helper_names("cuda"), source_line)
+        view = CudaView(rename(kernel, schedule, names, cuda_view.FIXED), source_line)
         entries[kernel.name] = view.entry()
         text = tidy(render(KINDS[kernel.kind].cuda, **view.values()))
         wanted |= view.pieces | view.lanes.pieces | used_pieces("cuda", text, _MOVES)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from astjit.codegen.dialect import CPU, CUDA
-from astjit.codegen.helpers import pieces
+from astjit.codegen.pieces import pieces
 from astjit.ir.parser import parse
 from astjit.ir.printer import function_text
 from astjit.ir.verifier import verify
