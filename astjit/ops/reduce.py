@@ -149,7 +149,7 @@ ROWS = (
         SUM,
         "prod",
         "the product over one axis",
-        fields=(DIM, KEEPDIM, DTYPE),
+        fields=(Field("dim", FieldKind.AXES), KEEPDIM, DTYPE),
         torch=(),
         host="torch.prod({0}, *{dim}, keepdim={keepdim}, dtype={dtype})",
     ),
