@@ -1,3 +1,41 @@
-"""PyTorch functions captured as SSA, fused, and rendered as CUDA C++ that people can read."""
+"""PyTorch functions captured as SSA, fused, and rendered as CUDA C++ that people can read.
 
-__all__: list[str] = []
+fast = astjit.compile(function)     a function that is called as before, in fused kernels
+fast.cuda_source(*args)             the CUDA text of this call, on any machine
+print(astjit.explain(fast, *args))  the kernels, and what is not fused and why
+"""
+
+from astjit.api import compile, explain
+from astjit.errors import (
+    AstjitError,
+    AstjitWarning,
+    InternalError,
+    InvalidIR,
+    KernelBuildError,
+    ShapeMismatch,
+    UnsupportedOp,
+    UnsupportedSyntax,
+    UsageError,
+    UserError,
+)
+from astjit.report.explain import Report
+from astjit.runtime.dispatch import CacheInfo
+
+__version__ = "0.1.0"
+__all__ = [
+    "AstjitError",
+    "AstjitWarning",
+    "CacheInfo",
+    "InternalError",
+    "InvalidIR",
+    "KernelBuildError",
+    "Report",
+    "ShapeMismatch",
+    "UnsupportedOp",
+    "UnsupportedSyntax",
+    "UsageError",
+    "UserError",
+    "__version__",
+    "compile",
+    "explain",
+]

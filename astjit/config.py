@@ -13,7 +13,7 @@ class Config:
 
     Attributes:
         fullgraph: raise instead of running eagerly when something cannot be captured.
-        dynamic: None: sizes are symbolic; False: every size is pinned; True: a size is never pinned.
+        dynamic: None: sizes are symbolic; False: every size is pinned; True: none ever is.
         target: "cuda", "cpu" or None (by the device of the inputs).
         numerics: "eager": every operation rounds to its own dtype; "fp32": only at stores.
         disabled: wrappers stay, nothing is compiled (ASTJIT_DISABLE=1).
@@ -35,7 +35,7 @@ class Environment:
     disabled: bool = False
     target: str | None = None
     cxx: str | None = None
-    cache_dir: str | None = None
+    cache_dir: str = "~/.cache/astjit"
     log: str = ""
 
 
@@ -46,6 +46,7 @@ def read_environment() -> Environment:
         disabled=get("ASTJIT_DISABLE", "") not in ("", "0"),
         target=get("ASTJIT_TARGET") or None,
         cxx=get("CXX") or None,
-        cache_dir=get("ASTJIT_CACHE_DIR") or None,
+        cache_dir=get("ASTJIT_CACHE_DIR")
+        or os.path.join(get("XDG_CACHE_HOME") or "~/.cache", "astjit"),
         log=get("ASTJIT_LOG", ""),
     )

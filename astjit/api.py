@@ -1,0 +1,294 @@
+"""What users call: `compile`, `explain`, and the compiled functions.
+
+@astjit.compile
+def rms_norm(x, w, eps=1e-6):
+return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * w
+
+rms_norm(x, w)                     # as before, fused
+rms_norm.cuda_source(x, w)         # the CUDA text of this call, on any machine
+"""
+
+import functools
+import types
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
+
+import torch
+
+from astjit.config import Config, Numerics, read_environment
+from astjit.errors import AstjitWarning, UnsupportedOp, UnsupportedSyntax, UsageError
+from astjit.frontend.stops import NeedsGrad, Stop
+from astjit.ir.printer import function_text
+from astjit.report.explain import Report, report_eager, report_program
+from astjit.runtime.dispatch import CacheInfo, Dispatcher
+from astjit.targets.cuda import default_arch
+from astjit.targets.nvrtc import expand_arch
+from astjit.targets.table import target_named
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+_NUMERICS = ("eager", "fp32")
+
+
+class Compiled(Protocol[P, R_co]):
+    """A function that `compile` returned: called as the original, with these methods besides.
+
+    The methods take the arguments of a call. They capture it again and run nothing; what the
+    function has compiled so far is neither used nor changed. As a method of a class the function
+    binds as the original does; the methods below then take `self` first.
+    """
+
+    @property
+    def __wrapped__(self) -> Callable[P, R_co]:
+        """The original."""
+        ...
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """The result of the original."""
+        ...
+
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]:
+        """The function as a method."""
+        ...
+
+    def ssa(self, *args: object, **kwargs: object) -> str:
+        """The SSA of a call, after all passes."""
+        ...
+
+    def cuda_source(self, *args: object, arch: str = ..., **kwargs: object) -> str:
+        """The CUDA text of the kernels that a call takes; it compiles alone with NVRTC."""
+        ...
+
+    def cpp_source(self, *args: object, **kwargs: object) -> str:
+        """The C++ text of the kernels of a call."""
+        ...
+
+    def program_source(self, *args: object, **kwargs: object) -> str:
+        """The host function of a call: guards, allocations, launches."""
+        ...
+
+    def rewritten_source(self, *args: object, **kwargs: object) -> str:
+        """The function with what is compiled as a call."""
+        ...
+
+    def cache_info(self) -> CacheInfo:
+        """What has been compiled so far, and why."""
+        ...
+
+    def cache_clear(self) -> None:
+        """Forget all programs. Machine code on disk stays."""
+        ...
+
+
+class Record:
+    """What a compiled function carries as `__astjit__`.
+
+    Attributes:
+        function: the original.
+        config: how it is compiled.
+        dispatcher: its programs.
+    """
+
+    def __init__(self, function: types.FunctionType, config: Config) -> None:
+        self.function, self.config = function, config
+        self.dispatcher = Dispatcher(function, config, self._load)
+
+    def _load(self, values: tuple[object, ...]) -> Any:
+        compiler = _compiler()
+        return compiler.load_call(self._segment(values), self.config)
+
+    def _segment(self, values: tuple[object, ...]) -> Any:
+        named = dict(zip(self.dispatcher.entry.parameters, values, strict=True))
+        return _compiler().Segment(self.function, named)
+
+    def segment(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """The segment for the arguments of a call."""
+        return self._segment(self.dispatcher.entry.bind(*args, **kwargs))
+
+    def built(
+        self, args: tuple[object, ...], kwargs: Mapping[str, object], target: str | None = None
+    ) -> Any:
+        """A program for a call, for a target instead of that of the options.
+
+        Raises:
+            UnsupportedSyntax: something cannot be captured.
+            UnsupportedOp: likewise.
+            UsageError: an input wants a gradient.
+        """
+        config = replace(self.config, target=target or self.config.target)
+        try:
+            return _compiler().build_call(self.segment(args, kwargs), config)
+        except Stop as stop:
+            raise unsupported(stop) from None
+        except NeedsGrad as needs:
+            raise UsageError(
+                f"{needs} requires a gradient, and calls that record gradients run eagerly",
+                instead="call it under torch.no_grad()",
+            ) from None
+
+    def ssa(self, *args: object, **kwargs: object) -> str:
+        """The SSA of a call, after all passes."""
+        return function_text(self.built(args, kwargs).function)
+
+    def cuda_source(self, *args: object, arch: str | None = None, **kwargs: object) -> str:
+        """The CUDA text of a call's kernels."""
+        made, compiler = self.built(args, kwargs, "cuda"), _compiler()
+        measured = compiler.measure(made, self.segment(args, kwargs).arguments)
+        return str(compiler.cuda_text(made, *measured, expand_arch(arch or default_arch())).source)
+
+    def cpp_source(self, *args: object, **kwargs: object) -> str:
+        """The C++ text of a call's kernels, "" when it has none."""
+        unit = self.built(args, kwargs, "cpu").unit
+        return "" if unit is None else str(unit.source)
+
+    def program_source(self, *args: object, **kwargs: object) -> str:
+        """The host function of a call."""
+        return str(self.built(args, kwargs).host.text)
+
+    def rewritten_source(self, *args: object, **kwargs: object) -> str:
+        """The function with what is compiled as a call."""
+        return str(_compiler().rewritten_source(self.segment(args, kwargs), self.config))
+
+    def explain(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Report:
+        """What becomes of a call."""
+        name, gradients = self.dispatcher.name, self.dispatcher.gradients
+        try:
+            made = _compiler().build_call(self.segment(args, kwargs), self.config)
+        except Stop as stop:
+            return report_eager(name, unsupported(stop), gradients)
+        except NeedsGrad as needs:
+            reason = UsageError(f"{needs} requires a gradient")
+            return report_eager(name, reason, gradients + 1)
+        compiler = _compiler()
+        measured = compiler.measure(made, self.segment(args, kwargs).arguments)
+        texts = compiler.kernel_texts(made, *measured, default_arch())
+        return report_program(name, made, measured[0], texts, gradients)
+
+
+def unsupported(stop: Stop) -> UnsupportedSyntax | UnsupportedOp:
+    """The exception that says why capture stopped."""
+    kind = UnsupportedSyntax if stop.syntax else UnsupportedOp
+    return kind(stop.reason, location=stop.location, source_line=stop.source_line)
+
+
+def _compiler() -> Any:
+    """The compiler, loaded by the first call that needs it: `import astjit` stays quick."""
+    from astjit import compiler  # noqa: PLC0415
+
+    return compiler
+
+
+@overload
+def compile(
+    fn: Callable[P, R],
+    *,
+    fullgraph: bool = ...,
+    dynamic: bool | None = ...,
+    target: str | None = ...,
+    numerics: Numerics = ...,
+    options: Mapping[str, object] | None = ...,
+) -> Compiled[P, R]: ...
+
+
+@overload
+def compile(
+    fn: None = None,
+    *,
+    fullgraph: bool = ...,
+    dynamic: bool | None = ...,
+    target: str | None = ...,
+    numerics: Numerics = ...,
+    options: Mapping[str, object] | None = ...,
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+
+
+def compile(
+    fn: Callable[..., Any] | None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    target: str | None = None,
+    numerics: Numerics = "eager",
+    options: Mapping[str, object] | None = None,
+) -> Any:
+    """Compile a function of tensors; also a decorator, with or without arguments.
+
+    Each kind of call is captured once and becomes a program of fused kernels. What cannot be
+    captured runs as written, after one AstjitWarning that says where and why.
+
+    Args:
+        fn: a Python function. A module is returned as it is, with a warning.
+        fullgraph: raise UnsupportedSyntax or UnsupportedOp instead of running eagerly.
+        dynamic: None: sizes are symbolic; False: every size is pinned; True: none ever is.
+        target: "cuda" or "cpu"; None: by the device of the tensors.
+        numerics: "eager": each operation rounds to its own dtype; "fp32": only stores do.
+        options: none so far.
+
+    Raises:
+        UsageError: an unknown target, numerics or option, or something that is no function.
+    """
+    if numerics not in _NUMERICS:
+        raise UsageError(f"numerics={numerics!r}", instead="numerics='eager' or 'fp32'")
+    if options:
+        raise UsageError(f"there is no option {next(iter(options))!r}", instead="options=None")
+    environment = read_environment()
+    chosen = target or environment.target
+    if chosen is not None:
+        target_named(chosen)
+    config = Config(fullgraph, dynamic, chosen, numerics, environment.disabled)
+    if fn is None:
+        return lambda function: _compiled(function, config)
+    return _compiled(fn, config)
+
+
+def _compiled(fn: Callable[..., Any], config: Config) -> Any:
+    if isinstance(fn, torch.nn.Module):
+        name = type(fn).__name__
+        seen, instead = f"{name} is a module", "compile the functions that its forward calls"
+        if config.fullgraph:
+            raise UsageError(seen, instead=instead)
+        told = f"modules are not compiled yet: {name} runs eagerly; instead: {instead}"
+        warnings.warn(AstjitWarning(told), stacklevel=3)
+        return fn
+    if isinstance(fn, staticmethod | classmethod):
+        kind = type(fn).__name__
+        raise UsageError(f"a {kind} object", instead=f"put @astjit.compile below @{kind}")
+    if isinstance(getattr(fn, "__astjit__", None), Record):
+        return _compiled(cast(Any, fn).__astjit__.function, config)
+    if isinstance(fn, types.MethodType):
+        return types.MethodType(_compiled(fn.__func__, config), fn.__self__)
+    if not isinstance(fn, types.FunctionType):
+        raise UsageError(f"{fn!r} is not a Python function", instead="wrap it in a function")
+    record = Record(fn, config)
+    call: Any = functools.update_wrapper(record.dispatcher.entry.call, fn)
+    call.__astjit__ = record
+    call._torchdynamo_inline = fn  # torch.compile looks into the original
+    for name in ("ssa", "cuda_source", "cpp_source", "program_source", "rewritten_source"):
+        setattr(call, name, getattr(record, name))
+    call.cache_info, call.cache_clear = record.dispatcher.info, record.dispatcher.clear
+    return call
+
+
+def explain(fn: Callable[..., object], *args: object, **kwargs: object) -> Report:
+    """What becomes of the call `fn(*args, **kwargs)`: kernels, what is not fused and why.
+
+    Nothing is run, and nothing is kept.
+
+    Args:
+        fn: a function, compiled or not.
+        args: of the call.
+        kwargs: of the call.
+
+    Raises:
+        UsageError: it is no Python function.
+    """
+    function = fn if isinstance(getattr(fn, "__astjit__", None), Record) else compile(fn)
+    record = getattr(function, "__astjit__", None)
+    if not isinstance(record, Record):
+        raise UsageError(f"{fn!r} is not a Python function", instead="explain(function, *args)")
+    return record.explain(args, kwargs)
+
+

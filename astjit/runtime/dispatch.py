@@ -1,0 +1,242 @@
+"""What happens to a call that no program fits: compile one more, or run the original, and why.
+
+A call is compiled once for each way in which it differs. Where capture stops, the reason and the
+line are told once, and calls of that kind run eagerly from then on without being captured again.
+"""
+
+import logging
+import threading
+import types
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+
+from astjit.config import Config
+from astjit.errors import AstjitWarning, InternalError, UnsupportedOp, UnsupportedSyntax
+from astjit.frontend.stops import NeedsGrad, Stop
+from astjit.runtime.entry import Entry, Loaded
+from astjit.runtime.words import MISS
+
+_log = logging.getLogger("astjit")
+MOST_PROGRAMS = 8
+_GRADIENT = "an input requires a gradient"
+_MOST_KINDS = 64  # kinds of calls remembered as eager; beyond, every call that misses is eager
+
+
+class CacheInfo(NamedTuple):
+    """What one compiled function has done so far.
+
+    Attributes:
+        programs: specialisations made.
+        hits: calls that a program fitted at once.
+        misses: calls that no program fitted.
+        respecialised: programs made because the guards of another failed.
+        disk_hits: texts whose machine code was found on disk.
+        disk_misses: texts that were built.
+        kernels_built: kernels in those.
+        reasons: why each program but the first was made.
+    """
+
+    programs: int
+    hits: int
+    misses: int
+    respecialised: int
+    disk_hits: int
+    disk_misses: int
+    kernels_built: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call that no program fits.
+
+    Attributes:
+        loaded: a new program.
+        warning: what to tell the user.
+        error: what capture or compilation raised; the user's if eager raises as well, else ours.
+    """
+
+    loaded: Loaded | None = None
+    warning: str = ""
+    error: Exception | None = None
+
+
+class Dispatcher:
+    """The programs of one function.
+
+    Args:
+        original: the user's function.
+        config: how it is compiled.
+        build: makes a program for the values of all parameters, in order.
+
+    Attributes:
+        entry: what the user calls.
+        name: of the original.
+        gradients: calls that ran eagerly because an input wanted a gradient.
+    """
+
+    def __init__(
+        self,
+        original: Callable[..., object],
+        config: Config,
+        build: Callable[[tuple[object, ...]], Loaded],
+    ) -> None:
+        self.config, self.gradients = config, 0
+        self.name = getattr(original, "__qualname__", repr(original))
+        self._build = build
+        self._loaded: list[Loaded] = []
+        self._programs: list[Callable[..., object]] = []
+        self._calls, self._misses = [0], 0
+        self._reasons: list[str] = []
+        self._eager: dict[object, str] = {}
+        self._told: set[str] = set()
+        self._given_up = config.disabled
+        self._lock = threading.RLock()
+        self.entry = Entry(original, self._programs, self.missed, self._calls)
+
+    def missed(self, *values: object) -> object:
+        """The result of a call that no program fits, given the values of all parameters."""
+        self._misses += 1
+        if self._given_up or self._is_eager(kind := call_kind(values)):
+            return self.entry.run(*values)
+        with self._lock:
+            result = self._try(values)  # another thread may have been here first
+            known = result is not MISS or self._is_eager(kind)
+            outcome = Outcome() if known else self._compile(values, kind)
+        if outcome.warning:
+            self._warn(outcome.warning)
+        if outcome.loaded is not None:
+            result = _attempt(outcome.loaded.run, values)
+        if result is not MISS:
+            return result
+        result = self.entry.run(*values)  # where the error is the user's, it is raised here
+        if outcome.error is not None:
+            self._warn(self._bug(kind, outcome.error))
+        return result
+
+    def info(self) -> CacheInfo:
+        """The counters; while several threads call, `hits` may be a little low."""
+        origins = [origin for loaded in self._loaded for origin in loaded.origins()]
+        return CacheInfo(
+            programs=len(self._loaded),
+            hits=max(0, self._calls[0] - self._misses),
+            misses=self._misses,
+            respecialised=max(0, len(self._loaded) - 1),
+            disk_hits=sum(where == "disk" for where, _ in origins),
+            disk_misses=sum(where == "built" for where, _ in origins),
+            kernels_built=sum(count for where, count in origins if where == "built"),
+            reasons=tuple(self._reasons),
+        )
+
+    def clear(self) -> None:
+        """Forget all programs, what runs eagerly, and the counters."""
+        with self._lock:
+            self._loaded.clear()
+            self._programs.clear()
+            self._reasons.clear()
+            self._eager.clear()
+            self._told.clear()
+            self._calls[0] = self._misses = self.gradients = 0
+            self._given_up = self.config.disabled
+
+    # -- deciding -------------------------------------------------------------------------------
+    def _is_eager(self, kind: object) -> bool:
+        reason = self._eager.get(kind)
+        if reason == _GRADIENT:
+            self.gradients += 1
+        return reason is not None
+
+    def _try(self, values: tuple[object, ...]) -> object:
+        for program in self._programs:
+            if (result := _attempt(program, values)) is not MISS:
+                return result
+        return MISS
+
+    def _compile(self, values: tuple[object, ...], kind: object) -> Outcome:
+        """A new program, or the reason why there is none."""
+        reason = self._loaded[-1].why_not(*values) if self._loaded else ""
+        if len(self._loaded) >= MOST_PROGRAMS:
+            self._given_up = True
+            told = f"{self.name} has {MOST_PROGRAMS} programs; other calls run eagerly"
+            return Outcome(warning=f"{told}. The last one does not fit because: {reason}")
+        try:
+            loaded = self._build(values)
+        except NeedsGrad:
+            self._remember(kind, _GRADIENT)
+            self.gradients += 1
+        except Stop as stop:
+            return Outcome(warning=self._stopped(stop, kind))
+        except Exception as error:
+            return Outcome(error=error)
+        else:
+            if why := loaded.why_not(*values):
+                return Outcome(error=InternalError(f"its own guards do not hold: {why}"))
+            self._loaded.append(loaded)
+            self._reasons += [reason] if reason else []
+            self._programs.append(loaded.run)
+            return Outcome(loaded)
+        return Outcome()
+
+    def _remember(self, kind: object, reason: str) -> None:
+        self._eager[kind] = reason
+        if len(self._eager) >= _MOST_KINDS:
+            self._given_up = True
+
+    def _stopped(self, stop: Stop, kind: object) -> str:
+        if self.config.fullgraph:
+            error = UnsupportedSyntax if stop.syntax else UnsupportedOp
+            raise error(stop.reason, location=stop.location, source_line=stop.source_line) from None
+        self._remember(kind, stop.reason)
+        where = f"{stop.location}: " if stop.location else ""
+        return f"{where}{self.name} runs eagerly: {stop.reason}"
+
+    def _bug(self, kind: object, error: Exception) -> str:
+        """Eager ran where capture or compilation failed."""
+        what = f"{type(error).__name__}: {error}"
+        self._remember(kind, what)
+        _log.error("%s cannot be compiled (a bug in astjit)", self.name, exc_info=error)
+        shown = what.partition("\n")[0]
+        return f"{self.name} runs eagerly, because of a bug in astjit: {shown}"
+
+    def _warn(self, message: str) -> None:
+        """Warn once, at the line of the call."""
+        if message not in self._told:
+            self._told.add(message)
+            warnings.warn(AstjitWarning(message), stacklevel=4)
+
+
+def _attempt(program: Callable[..., object], values: tuple[object, ...]) -> object:
+    """A program's results; MISS also where it raises, since eager then raises its own exception."""
+    try:
+        return program(*values)
+    except Exception:
+        return MISS
+
+
+def call_kind(values: tuple[object, ...]) -> tuple[object, ...]:
+    """What decides whether a call can be captured, as far as it can be told without capturing it.
+
+    Values of the same kind may still differ; then a call runs eagerly that could be compiled.
+    """
+    return (torch.is_grad_enabled(), *(_kind(value, 3) for value in values))
+
+
+def _kind(value: object, depth: int) -> object:
+    if isinstance(value, torch.Tensor):
+        return type(value), value.dtype, value.dim(), value.device.type, value.requires_grad
+    if value is None or isinstance(value, bool | str):
+        return type(value), value
+    if depth and isinstance(value, tuple | list):
+        return type(value), *(_kind(item, depth - 1) for item in value[:16])
+    if depth and isinstance(value, Mapping):
+        pairs = list(value.items())[:16]
+        return type(value), *((_kind(k, 0), _kind(v, depth - 1)) for k, v in pairs)
+    if isinstance(value, types.MethodType):
+        return types.MethodType, value.__func__.__code__
+    if isinstance(value, types.FunctionType):
+        return types.FunctionType, value.__code__
+    return type(value)

@@ -1,0 +1,168 @@
+"""The function that a user calls instead of their own: their signature, programs tried in turn.
+
+    def rms_norm(x, residual, w, eps=eps_default):
+        if function_modes() or dispatch_modes() or any_autocast() or forward_ad._current_level >= 0:
+            return original(x, residual, w, eps)
+        calls[0] += 1
+        try:
+            for program in programs:
+                result = program(x, residual, w, eps)
+                if result is not MISS:
+                    return result
+        except Exception:
+            pass
+        else:
+            return missed(x, residual, w, eps)
+        return original(x, residual, w, eps)
+
+Python itself binds arguments and defaults. A mode, a function transform or autocast changes what
+operations mean, so there the original runs. A program has no effects before its results are
+complete, so after an exception the original runs too, and raises its own.
+"""
+
+import builtins
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+from astjit.fusion.names import Names
+from astjit.runtime.words import MISS
+
+_C: Any = torch._C
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY)
+_BODY = """\
+def {name}({declared}):
+    if {function_modes}() or {dispatch_modes}() or {autocast}() or {ad}._current_level >= 0:
+        return {original}({passed})
+    {calls}[0] += 1
+    try:
+        for {program} in {programs}:
+            {result} = {program}({given})
+            if {result} is not {MISS}:
+                return {result}
+    except {Exception}:
+        pass
+    else:
+        return {missed}({given})
+    return {original}({passed})
+
+def {bind}({declared}):
+    return ({given}{comma})
+
+def {run}({given}):
+    return {original}({passed})
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A program that can be called.
+
+    Attributes:
+        run: the host function: the results, or MISS.
+        why_not: the reason why a call does not fit, "" when it does.
+        origins: for each text built so far, where its machine code came from: "memory", "disk" or
+            "built", and how many kernels it has.
+    """
+
+    run: Callable[..., object]
+    why_not: Callable[..., str]
+    origins: Callable[[], Sequence[tuple[str, int]]]
+
+
+class Entry:
+    """The functions that one text defines.
+
+    Attributes:
+        parameters: names in the order in which programs take them.
+        text: of the functions.
+        call: what the user calls.
+        bind: gives the values of all parameters, in order, for the user's arguments.
+        run: calls the original with the values of all parameters, in order.
+    """
+
+    def __init__(
+        self,
+        original: Callable[..., object],
+        programs: Sequence[Callable[..., object]],
+        missed: Callable[..., object],
+        calls: list[int],
+    ) -> None:
+        signature = inspect.signature(original)
+        parameters = tuple(signature.parameters.values())
+        self.parameters = tuple(p.name for p in parameters)
+        names = Names((*self.parameters, *dir(builtins)))
+        namespace: dict[str, object] = {}
+
+        def known(wish: str, value: object) -> str:
+            name = names.take(wish)
+            namespace[name] = value
+            return name
+
+        words = {
+            "function_modes": known("function_modes", _C._len_torch_function_stack),
+            "dispatch_modes": known("dispatch_modes", _C._len_torch_dispatch_stack),
+            "autocast": known("any_autocast", _C._is_any_autocast_enabled),
+            "ad": known("forward_ad", forward_ad),
+            "original": known("original", original),
+            "calls": known("calls", calls),
+            "programs": known("programs", programs),
+            "MISS": known("MISS", MISS),
+            "missed": known("missed", missed),
+            "Exception": known("Exception_", Exception),
+            "program": names.take("program"),
+            "result": names.take("result"),
+            "name": names.take(getattr(original, "__name__", "function"), "function"),
+            "bind": names.take("bind"),
+            "run": names.take("run_original"),
+            "given": ", ".join(self.parameters),
+            "comma": "," if len(parameters) == 1 else "",
+            "passed": ", ".join(_passed(p) for p in parameters),
+            "declared": _declared(parameters, known),
+        }
+        self.text = _BODY.format(**words)
+        file = f"<astjit entry of {words['name']}>"
+        exec(compile(self.text, file, "exec"), namespace)
+        made: Any = namespace
+        self.call: types.FunctionType = made[words["name"]]
+        self.bind: Callable[..., tuple[object, ...]] = made[words["bind"]]
+        self.run: Callable[..., object] = made[words["run"]]
+
+
+def _passed(parameter: inspect.Parameter) -> str:
+    match parameter.kind:
+        case inspect.Parameter.VAR_POSITIONAL:
+            return f"*{parameter.name}"
+        case inspect.Parameter.VAR_KEYWORD:
+            return f"**{parameter.name}"
+        case inspect.Parameter.KEYWORD_ONLY:
+            return f"{parameter.name}={parameter.name}"
+    return parameter.name
+
+
+def _declared(
+    parameters: Sequence[inspect.Parameter], known: Callable[[str, object], str]
+) -> str:
+    """The parameter list, defaults by name."""
+    parts: list[str] = []
+    previous = None
+    for parameter in parameters:
+        kind = parameter.kind
+        if previous is inspect.Parameter.POSITIONAL_ONLY and kind is not previous:
+            parts.append("/")
+        if kind is inspect.Parameter.KEYWORD_ONLY and previous not in _STARRED:
+            parts.append("*")
+        text = _passed(parameter) if kind in _VARIADIC else parameter.name
+        if parameter.default is not inspect.Parameter.empty:
+            text += f"={known(f'{parameter.name}_default', parameter.default)}"
+        parts.append(text)
+        previous = kind
+    if previous is inspect.Parameter.POSITIONAL_ONLY:
+        parts.append("/")
+    return ", ".join(parts)

@@ -1,0 +1,319 @@
+"""What must hold for a program to be valid, as a flat list of tests, the cheapest first.
+
+    if type(x) not in PLAIN or x.dtype is not float32 or not x.is_cpu or not x.is_contiguous():
+        return MISS
+    x0, x1 = x.shape
+    if x0 == 1 or x1 == 1:
+        return MISS
+
+The same list gives the program's guards and the function that says which of them failed. Anything
+a guard raises, such as unpacking a shape of another rank, counts as failed.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+
+from astjit.frontend.reads import Reads
+from astjit.frontend.torch_api import state_is_plain
+from astjit.ir.function import Function
+from astjit.ir.value import Param, Value
+from astjit.runtime.words import Words
+from astjit.types.shape import Dim, Predicate, Sym, hint, symbols, text
+from astjit.types.tensor import PY_INT, ScalarType, TensorType
+
+_PLACE = re.compile(r"-?[\w.]+(\[('[^']*'|-?\d+)\]|\.\w+|\(\w+\))*")
+_SIGNS = {"==": "!=", "!=": "=="}
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """A statement that gives a name to something guarded, such as `x0, x1 = x.shape`."""
+
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A test that is true when the program does not fit.
+
+    Attributes:
+        fails: a Python expression.
+        reason: what is wrong then, such as "x is not contiguous".
+        about: tests about the same thing share an `if`.
+        shown: False when a statement that follows raises in the same case; then only the function
+            that explains tests it.
+    """
+
+    fails: str
+    reason: str
+    about: str = ""
+    shown: bool = True
+
+
+Item = Bind | Check
+
+
+class Guards:
+    """The guards of a function, and the names they give to its inputs and sizes.
+
+    Attributes:
+        items: statements and tests in order.
+        inputs: the text of each input.
+        sizes: the text of each size symbol.
+    """
+
+    def __init__(self, function: Function, reads: Reads, words: Words) -> None:
+        self.words = words
+        self.inputs: dict[Value, str] = {}
+        self.sizes: dict[str, str] = {}
+        self.items: list[Item] = []
+        self._equal: list[Item] = []
+        self._repeated = _repeated(function.assumed)
+        tensors = [p for p in function.params if isinstance(p.type, TensorType)]
+        for param in function.params:
+            self._name(param, reads)
+        for param in function.params:
+            if isinstance(param.type, ScalarType):
+                self._number(self.inputs[param], param.type)
+        for param in tensors:
+            self._kind(self.inputs[param], _tensor(param))
+        for param in tensors:
+            self._measure(self.inputs[param], _tensor(param))
+        self.items += self._equal
+        self.items += [self._fact(fact) for fact in function.assumed]
+        self._outside(reads)
+        self._gradients([self.inputs[p] for p in tensors if _tensor(p).dtype.is_float])
+
+    def size(self, dim: Dim) -> str:
+        """Python text of a size."""
+        return text(dim, lambda symbol: self.sizes[symbol.name])
+
+    # -- one input ------------------------------------------------------------------------------
+    def _name(self, param: Param, reads: Reads) -> None:
+        if param.path in reads.parameters:
+            self.inputs[param] = param.path
+            return
+        name = self.words.names.take(param.name, param.path, "input")
+        self.inputs[param] = name
+        self.items.append(Bind(f"{name} = {param.path}"))
+
+    def _number(self, name: str, kind: ScalarType) -> None:
+        type_of = self.words.word("type")
+        expected = self.words.word(str(kind))
+        self._check(f"{type_of}({name}) is not {expected}", f"{name} is not a Python {kind}", name)
+        if kind == PY_INT:
+            wide = f"not {-(2**63)} <= {name} < {2**63}"
+            self._check(wide, f"{name} needs more than 64 bits", name)
+
+    def _kind(self, name: str, kind: TensorType) -> None:
+        """Python type, dtype, device and, where one call tells, the layout."""
+        type_of, tensors = self.words.word("type"), self.words.word("PLAIN")
+        dtype = self.words.dtype(kind.dtype)
+        tests = [
+            (f"{type_of}({name}) not in {tensors}", "is not a plain tensor"),
+            (f"{name}.dtype is not {dtype}", f"is not of dtype {kind.dtype.torch}"),
+        ]
+        if kind.device == "cpu":
+            tests.append((f"not {name}.is_cpu", "is not on the CPU"))
+        else:
+            index = int(kind.device.partition(":")[2] or 0)
+            tests.append((f"{name}.get_device() != {index}", f"is not on {kind.device}"))
+        if kind.is_contiguous:
+            tests.append((f"not {name}.is_contiguous()", "is not contiguous"))
+        if kind.order is None or all(d == 1 for d in kind.dims):
+            # a part of a conjugate is strided, and may be negated when it is read
+            tests.append((f"{name}.is_neg()", "is negated lazily"))
+        if not kind.rank:
+            tests.append((f"{name}.dim()", "has not 0 dims"))
+        for fails, wrong in tests:
+            self._check(fails, f"{name} {wrong}", name)
+
+    def _measure(self, name: str, kind: TensorType) -> None:
+        """Rank, sizes and strides."""
+        if not kind.rank:
+            return
+        wrong = f"{name} has not {kind.rank} dims"
+        self._check(f"{name}.dim() != {kind.rank}", wrong, shown=False)
+        wishes = [
+            d.name if isinstance(d, Sym) and d.name not in self.sizes else f"{name}{axis}"
+            for axis, d in enumerate(kind.dims)
+        ]
+        local = self._unpack(f"{name}.shape", kind.dims, wishes)
+        for axis, dim in enumerate(kind.dims):
+            self._size(local[axis], dim, f"size {axis} of {name}")
+        if not kind.is_contiguous:
+            self._strides(name, kind)
+
+    def _unpack(self, source: str, dims: tuple[Dim, ...], wishes: list[str]) -> list[str]:
+        """Bind the sizes or strides that `source` gives; new symbols are known from here on."""
+        local = []
+        for dim, wish in zip(dims, wishes, strict=True):
+            local.append(self.words.names.take(wish))
+            if isinstance(dim, Sym):
+                self.sizes.setdefault(dim.name, local[-1])
+        targets = ", ".join(local) if len(local) > 1 else f"({local[0]},)"
+        self.items.append(Bind(f"{targets} = {source}"))
+        return local
+
+    def _size(self, local: str, dim: Dim, what: str) -> None:
+        match dim:
+            case int():
+                self._equal.append(Check(f"{local} != {dim}", f"{what} is not {dim}"))
+            case Sym() if self.sizes[dim.name] == local:
+                if dim.name not in self._repeated:
+                    self._equal.append(Check(f"{local} == 1", f"{what} is 1"))
+            case _:
+                shown = self._known(dim)
+                self._equal.append(Check(f"{local} != {shown}", f"{what} is not {shown}"))
+
+    def _known(self, dim: Dim) -> str:
+        missing = [s.name for s in symbols(dim) if s.name not in self.sizes]
+        if missing:
+            raise ValueError(f"no input has the size {', '.join(missing)}")
+        return self.size(dim)
+
+    def _strides(self, name: str, kind: TensorType) -> None:
+        """A dense layout in another order, or the class of a strided one (decision D5)."""
+        strides = kind.element_strides()
+        real = [a for a in range(kind.rank) if kind.dims[a] != 1]
+        symbols_only = tuple(s if kind.strides is not None else 1 for s in strides)
+        wishes = [f"{name}_stride{axis}" for axis in range(kind.rank)]
+        local = self._unpack(f"{name}.stride()", symbols_only, wishes)
+        for axis in real:
+            stride = strides[axis]
+            if isinstance(stride, Sym) and self.sizes.get(stride.name) == local[axis]:
+                continue
+            shown = self._known(stride)
+            wrong = f"stride {axis} of {name} is not {shown}"
+            self._equal.append(Check(f"{local[axis]} != {shown}", wrong))
+        if kind.strides is not None:
+            self._order(name, local, strides, [a for a in real if strides[a] != 0])
+
+    def _order(
+        self, name: str, local: list[str], strides: tuple[Dim, ...], axes: list[int]
+    ) -> None:
+        """The strides sorted as in the call that was captured: layouts of results follow it."""
+        falling = sorted(axes, key=lambda axis: (-_hint(strides[axis]), axis))
+        reason = f"the strides of {name} are ordered otherwise"
+        for outer, inner in pairwise(falling):
+            if isinstance(strides[outer], Sym):
+                self._equal.append(Check(f"{local[outer]} < {local[inner]}", reason))
+        for axis in axes:
+            if isinstance(strides[axis], Sym):
+                wrong = f"stride {axis} of {name} is 0 or 1"
+                self._equal.append(Check(f"{local[axis]} < 2", wrong))
+
+    # -- everything else ------------------------------------------------------------------------
+    def _fact(self, fact: Predicate) -> Check:
+        left, right = self._known(fact.left), self._known(fact.right)
+        if fact.op in _SIGNS:
+            return Check(f"{left} {_SIGNS[fact.op]} {right}", f"not {left} {fact.op} {right}")
+        return Check(f"not {left} {fact.op} {right}", f"not {left} {fact.op} {right}")
+
+    def _outside(self, reads: Reads) -> None:
+        """What capture read; what the entry function and the tests of inputs ask is left out."""
+        have = {item.fails for item in self.items if isinstance(item, Check)}
+        plain = {f"{n}()" for n, v in reads.constants.items() if v is state_is_plain}
+        grad = [n for n, v in reads.constants.items() if v is torch.is_grad_enabled]
+        for guard in reads.guards:
+            fails = negated(guard.test)
+            asked = any(guard.test.startswith(f"not ({name}() and (") for name in grad)
+            if fails not in have and guard.test not in plain and not asked:
+                self._check(fails, f"no longer true: {guard.reason}", "reads")
+
+    def _gradients(self, names: list[str]) -> None:
+        if names:
+            wanted = " or ".join(f"{name}.requires_grad" for name in names)
+            shown = wanted if len(names) == 1 else f"({wanted})"
+            enabled = self.words.word("grad_enabled")
+            wrong = "an input requires a gradient"
+            self._check(f"{shown} and {enabled}()", wrong, "gradients")
+
+    def _check(self, fails: str, reason: str, about: str = "", *, shown: bool = True) -> None:
+        self.items.append(Check(fails, reason, about, shown))
+
+
+def _repeated(facts: Iterable[Predicate]) -> set[str]:
+    """Symbols that are guarded to equal an earlier one, and so need no guard of their own."""
+    first: dict[str, str] = {}
+    for fact in facts:
+        if fact.op == "==" and isinstance(fact.left, Sym) and isinstance(fact.right, Sym):
+            left, right = (first.get(s.name, s.name) for s in (fact.left, fact.right))
+            first = {k: left if v == right else v for k, v in first.items()}
+            first.update({fact.left.name: left, fact.right.name: left})
+    return {name for name, representative in first.items() if name != representative}
+
+
+def _tensor(param: Param) -> TensorType:
+    assert isinstance(param.type, TensorType)
+    return param.type
+
+
+def _hint(stride: Dim) -> int:
+    try:
+        return hint(stride)
+    except KeyError:  # a function made by hand
+        return 0
+
+
+def negated(test: str) -> str:
+    """The opposite of a Python test.
+
+    before: fn_globals['torch'] is torch         after: fn_globals['torch'] is not torch
+    """
+    for sign, opposite in ((" is ", " is not "), (" == ", " != ")):
+        left, found, right = test.partition(sign)
+        if found and _PLACE.fullmatch(left) and _PLACE.fullmatch(right):
+            return f"{left}{opposite}{right}"
+    return f"not ({test})"
+
+
+def guard_lines(items: Iterable[Item], miss: str) -> Iterator[str]:
+    """Statements that return MISS as soon as a test fails; neighbours about one thing share one."""
+    tests: list[str] = []
+    about = ""
+    for item in items:
+        if isinstance(item, Bind) or item.about != about:
+            yield from _test(tests, miss)
+            tests = []
+        if isinstance(item, Bind):
+            yield item.statement
+            continue
+        about = item.about
+        tests += [item.fails] if item.shown else []
+    yield from _test(tests, miss)
+
+
+def _test(tests: list[str], miss: str) -> Iterator[str]:
+    if not tests:
+        return
+    one = f"if {' or '.join(_grouped(tests))}:"
+    if len(one) <= 92:
+        yield one
+    else:
+        first, *rest = _grouped(tests)
+        yield "if ("
+        yield f"    {first}"
+        yield from (f"    or {test}" for test in rest)
+        yield "):"
+    yield f"    return {miss}"
+
+
+def _grouped(tests: list[str]) -> list[str]:
+    return [f"({test})" if " and " in test else test for test in tests] if len(tests) > 1 else tests
+
+
+def reason_lines(items: Iterable[Item]) -> Iterator[str]:
+    """Statements that return the reason of the first test that fails."""
+    for item in items:
+        if isinstance(item, Bind):
+            yield item.statement
+        else:
+            yield f"if {item.fails}:"
+            yield f"    return {item.reason!r}"
+
+

@@ -1,0 +1,156 @@
+"""Makes programs, and makes them callable: kernels built and loaded, host functions defined."""
+
+import ctypes
+import linecache
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from astjit.codegen.emit import cpu_unit
+from astjit.codegen.signature import Entry, Text
+from astjit.errors import AstjitWarning, KernelBuildError
+from astjit.frontend.reads import Reads
+from astjit.fusion.kernel import Group, Kernel, Parts
+from astjit.fusion.schedule import Schedule, schedule
+from astjit.ir.function import Function
+from astjit.ir.value import Value
+from astjit.location import Location
+from astjit.runtime.entry import Loaded
+from astjit.runtime.host import HostText, HostWriter, plain_entry
+from astjit.runtime.interpret import bind_sizes, interpret
+from astjit.runtime.program import Program
+from astjit.runtime.units import cpu_library
+from astjit.runtime.variants import CudaKernel
+from astjit.targets.cxx import flags
+from astjit.targets.driver import Launcher
+from astjit.targets.spec import Target
+from astjit.targets.table import TARGETS
+from astjit.types.tensor import TensorType
+
+_log = logging.getLogger("astjit")
+_CTYPES: dict[str, Any] = {
+    "pointer": ctypes.c_void_p,
+    "long": ctypes.c_long,
+    "int": ctypes.c_int,
+    "double": ctypes.c_double,
+    "float": ctypes.c_float,
+    "bool": ctypes.c_bool,
+}
+
+
+def source_line(location: Location) -> str:
+    """The user's source text at a location, "" when it cannot be had."""
+    return linecache.getline(location.file, location.line)
+
+
+def program(function: Function, parts: Parts, reads: Reads, target: Target) -> Program:
+    """The program that runs `parts`."""
+    kernels = [(p.kernel, _cpu(p.kernel)) for p in parts.parts if isinstance(p, Group)]
+    unit: Text | None = None
+    entries: dict[str, Entry] = {kernel.name: plain_entry(kernel) for kernel, _ in kernels}
+    if target is TARGETS["cpu"] and kernels:
+        unit = cpu_unit(kernels, source_line, " ".join(flags()))
+        entries = unit.entries
+    host = HostWriter(function, reads, source_line).write(parts, entries)
+    return Program(function, parts, reads, target.name, host, unit)
+
+
+def _cpu(kernel: Kernel) -> Schedule:
+    return schedule(kernel, "cpu", {}, 1)
+
+
+def measure(
+    made: Program, arguments: Mapping[str, object]
+) -> tuple[dict[str, int], dict[Value, int]]:
+    """The sizes and the addresses of a program's inputs in a call.
+
+    Args:
+        made: any program of the function.
+        arguments: values by parameter name.
+    """
+    names = {**made.reads.constants, **arguments}
+    values = [eval(param.path, names) for param in made.function.params]
+    pairs = zip(made.function.params, values, strict=True)
+    pointers: dict[Value, int] = {p: v.data_ptr() for p, v in pairs if isinstance(v, torch.Tensor)}
+    return bind_sizes(made.function.params, values), pointers
+
+
+def load(made: Program, launcher: Launcher | None = None) -> Loaded:
+    """Make a program callable; CPU kernels are built now, CUDA variants when first needed.
+
+    Without a C++ compiler, and after a kernel that does not compile, the function runs through
+    PyTorch, op by op, with a warning.
+
+    Args:
+        made: the program.
+        launcher: for CUDA; by default the driver of this machine.
+    """
+    if made.target != "cpu":
+        launched = {name: _cuda(group, launcher) for name, group in made.host.kernels.items()}
+        return _made(made, made.host, launched, lambda: _origins(launched.values()))
+    if made.unit is None:
+        return _made(made, made.host, {}, lambda: ())
+    try:
+        built = cpu_library(made.unit.source)
+    except FileNotFoundError as error:
+        warnings.warn(AstjitWarning(f"kernels run through PyTorch: {error}"), stacklevel=2)
+        return _interpreted(made)
+    except (KernelBuildError, OSError) as error:
+        _log.error("%s", error)
+        shown = str(error).partition("\n")[0]
+        warnings.warn(
+            AstjitWarning(f"{made.function.name} runs through PyTorch: {shown}"), stacklevel=2
+        )
+        return _interpreted(made)
+    kernels = {
+        name: _function(built.code, made.unit.entries[group.kernel.name])
+        for name, group in made.host.kernels.items()
+    }
+    origin = ((built.origin, len(kernels)),)
+    return _made(made, made.host, kernels, lambda: origin)
+
+
+def _origins(kernels: Iterable[CudaKernel]) -> list[tuple[str, int]]:
+    return [(origin, 1) for kernel in kernels for origin in kernel.origins]
+
+
+def _interpreted(made: Program) -> Loaded:
+    run = partial(_interpret, made.function)
+    writer = HostWriter(made.function, made.reads, source_line)
+    return _made(made, writer.write_interpreted(run), {}, lambda: ())
+
+
+def _interpret(function: Function, *arguments: object) -> list[object]:
+    return list(interpret(function, arguments))  # type: ignore[arg-type]  # as the guards checked
+
+
+def _function(library: ctypes.CDLL, entry: Entry) -> Callable[..., object]:
+    found = library[entry.name]
+    found.restype = None
+    found.argtypes = [_CTYPES[argument.ctype] for argument in entry.arguments]
+    return found
+
+
+def _cuda(group: Group, launcher: Launcher | None) -> CudaKernel:
+    kind = (*group.outputs, *group.inputs)[0].type
+    assert isinstance(kind, TensorType)
+    device = int(kind.device.partition(":")[2] or 0)
+    return CudaKernel(group.kernel, source_line, device, launcher)
+
+
+def _made(
+    made: Program,
+    host: HostText,
+    kernels: Mapping[str, Callable[..., object]],
+    origins: Callable[[], Sequence[tuple[str, int]]],
+) -> Loaded:
+    """The functions that the texts define."""
+    namespace: dict[str, Any] = {**host.namespace, **kernels}
+    for kind, text in (("program", host.text), ("guards", host.reason)):
+        file = f"<astjit {kind} of {made.function.name}>"
+        exec(compile(text, file, "exec"), namespace)
+    return Loaded(namespace[host.name], namespace[host.why], origins)

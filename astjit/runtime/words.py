@@ -1,0 +1,73 @@
+"""The names that a host function uses besides the user's, and the objects they stand for.
+
+A user's parameter may be called `type` or `empty`; then ours gets another name, never the user's.
+"""
+
+import builtins
+import keyword
+from collections.abc import Iterable
+
+import torch
+
+from astjit.fusion.names import Names
+from astjit.runtime.threads import threads
+from astjit.types.dtype import DType
+
+MISS = object()
+"""What a host function returns when it does not fit the call."""
+
+PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
+"""The types of tensor whose operations mean what PyTorch says they mean."""
+
+_OBJECTS: dict[str, object] = {
+    "MISS": MISS,
+    "PLAIN": PLAIN,
+    "device": torch.device,
+    "empty_like": torch.empty_like,
+    "empty_strided": torch.empty_strided,
+    "grad_enabled": torch.is_grad_enabled,
+    "threads": threads,
+}
+
+
+class Words:
+    """Names taken in one host function, and its namespace.
+
+    Attributes:
+        names: hands out local names.
+        namespace: what the function's global names stand for.
+    """
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        own = {*_OBJECTS, *dir(builtins)}
+        self._user = set(taken)
+        self.names = Names({*self._user, *own, *keyword.kwlist})
+        self.namespace: dict[str, object] = {}
+        self._given: dict[str, str] = {}
+
+    def word(self, name: str) -> str:
+        """The name under which the function knows one of the objects above, or a builtin."""
+        if name not in self._given:
+            found = _OBJECTS[name] if name in _OBJECTS else getattr(builtins, name)
+            self._given[name] = self._global(name, found)
+        return self._given[name]
+
+    def dtype(self, dtype: DType) -> str:
+        """The name of a torch dtype, such as `float32`."""
+        name = f"dtype {dtype}"
+        if name not in self._given:
+            wish = dtype.torch if dtype.torch not in dir(builtins) else f"{dtype.torch}_"
+            self._given[name] = self.define(wish, getattr(torch, dtype.torch))
+        return self._given[name]
+
+    def define(self, wish: str, value: object) -> str:
+        """A new global name for an object."""
+        name = self.names.take(wish)
+        self.namespace[name] = value
+        return name
+
+    def _global(self, name: str, value: object) -> str:
+        if name in self._user:
+            return self.define(name, value)
+        self.namespace[name] = value
+        return name
