@@ -249,7 +249,7 @@ POWERS = (
             "cuda.f64": "pow({0}, {1})",
         },
         evaluate=math.pow,
-        max_ulp=2.0,
+        max_ulp=4.0,
         domain=(0.1, 4.0),
     ),
     Op(

@@ -1,6 +1,7 @@
 """Rows for the functions of analysis: exponentials, logarithms, circular and hyperbolic ones.
 
-The published worst error is of the spelling in float32, in ulp against float64 (decision D8).
+The published worst error is of the spelling in float32, in ulp against float64 (decision D8): the
+larger of the CPU target's, measured over all floats, and CUDA's, as NVIDIA documents it.
 """
 
 import math
@@ -49,12 +50,12 @@ def _logarithm(function: Callable[[float], float]) -> Callable[[float], float]:
 POSITIVE = (1e-3, 1e3)
 
 ROWS = (
-    _function("exp", "e to the power of the input", math.exp, 1.0),
+    _function("exp", "e to the power of the input", math.exp, 2.0),
     _function(
         "exp2",
         "2 to the power of the input",
         lambda x: 2.0**x,
-        1.0,
+        2.0,
         torch=("torch.special.exp2",),
     ),
     _function(
@@ -65,7 +66,7 @@ ROWS = (
         torch=("torch.special.expm1",),
     ),
     _function("log", "natural logarithm", _logarithm(math.log), 1.0, domain=POSITIVE),
-    _function("log2", "logarithm to base 2", _logarithm(math.log2), 1.5, domain=POSITIVE),
+    _function("log2", "logarithm to base 2", _logarithm(math.log2), 1.0, domain=POSITIVE),
     _function("log10", "logarithm to base 10", _logarithm(math.log10), 2.0, domain=POSITIVE),
     _function(
         "log1p",
@@ -75,16 +76,16 @@ ROWS = (
         torch=("torch.special.log1p",),
         domain=(-0.9, 1e3),
     ),
-    _function("sin", "sine", math.sin, 1.5),
-    _function("cos", "cosine", math.cos, 1.5),
+    _function("sin", "sine", math.sin, 2.0),
+    _function("cos", "cosine", math.cos, 2.0),
     _function(
         "tanh",
         "hyperbolic tangent",
         math.tanh,
-        1.5,
+        2.0,
         torch=("torch.nn.functional.tanh",),
     ),
-    _function("erf", "error function", math.erf, 1.5, torch=("torch.special.erf",)),
+    _function("erf", "error function", math.erf, 2.0, torch=("torch.special.erf",)),
     Op(
         name="sigmoid",
         kind=Kind.ELEMENTWISE,

@@ -3,7 +3,7 @@
 from astjit.ops.layout import resolved_shape, view_strides
 from astjit.ops.rules import normal_axis
 from astjit.ops.spec import Emitter, Field, FieldKind, Operand, Ref, Spelling, tensor_of
-from astjit.types.shape import Dim, Expr, Sym, add, floordiv, product
+from astjit.types.shape import Dim, Expr, Sym, add, floordiv, mod, mul, product
 
 X, XY = (Operand("input"),), (Operand("input"), Operand("other"))
 DIM = Field("dim", FieldKind.INT)
@@ -125,19 +125,26 @@ def _pieces(emit: Emitter, x: Ref, dim: int, step: Dim) -> object:
         return NotImplemented
     pieces: list[Ref] = []
     start: Dim = 0
-    while not pieces or sizes.holds("<", start, size):
+    last = False
+    while not last:
         stop = add(start, step)
-        stop = size if not sizes.holds("<=", stop, size) else stop
-        pieces.append(emit.emit("slice", x, dim=dim, start=start, stop=stop))
-        start = add(start, step)
+        last = not sizes.holds("<", stop, size)
+        pieces.append(emit.emit("slice", x, dim=dim, start=start, stop=size if last else stop))
+        start = stop
     return tuple(pieces)
 
 
 def _chunk(emit: Emitter, x: Ref, *, chunks: int, dim: int) -> object:
+    """Where the size divides, pieces of one size: their types are equal then."""
     size = tensor_of(x).dims[normal_axis(dim, tensor_of(x).rank)]
-    if chunks <= 0:
+    sizes = emit.sizes
+    if chunks <= 0 or not sizes.holds("<", 0, size):
         return NotImplemented
-    return _pieces(emit, x, dim, floordiv(add(size, chunks - 1), chunks))
+    if not sizes.equal(mod(size, chunks), 0):
+        return _pieces(emit, x, dim, floordiv(add(size, chunks - 1), chunks))
+    step = floordiv(size, chunks)
+    ends = [(mul(i, step), mul(i + 1, step)) for i in range(chunks)]
+    return tuple(emit.emit("slice", x, dim=dim, start=a, stop=b) for a, b in ends)
 
 
 def _split(emit: Emitter, x: Ref, *, split_size: Dim, dim: int) -> object:

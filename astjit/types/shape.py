@@ -207,6 +207,20 @@ def evaluate(dim: Dim, sizes: Mapping[str, int]) -> int:
     return _EVALUATE[dim.op](*numbers)
 
 
+def _never_negative(dim: Dim) -> bool:
+    """Whether the form alone shows that a size is at least 0."""
+    match dim:
+        case int():
+            return dim >= 0
+        case Sym():
+            return True
+        case Expr("floordiv" | "mod", (left, int() as right)):
+            return right > 0 and (dim.op == "mod" or _never_negative(left))
+        case Expr("add" | "mul" | "min" | "max", args):
+            return all(map(_never_negative, args))
+    return False
+
+
 def symbols(dim: Dim) -> tuple[Sym, ...]:
     """Every symbol in `dim`, each once, in order of appearance."""
     match dim:
@@ -377,6 +391,10 @@ class Sizes:
 
     def _plain(self, op: str, a: Dim, b: Dim) -> bool | None:
         """Answers that follow from a symbol being 0 or at least 2."""
+        if op == "<" and _never_negative(sub(a, b)):
+            return False
+        if op == "<=" and _never_negative(sub(b, a)):
+            return True
         if op in ("==", "!=") and isinstance(b, Sym) and not isinstance(a, Sym):
             a, b = b, a
         if isinstance(a, Sym) and isinstance(b, int):

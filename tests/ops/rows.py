@@ -9,6 +9,7 @@ import torch
 from astjit.ir.builder import fill_fields
 from astjit.ir.notation import parse_type
 from astjit.ops.host import host_text, parameters  # noqa: F401 - for tests
+from astjit.ops.layout import dense_or_strided
 from astjit.ops.spec import Call, FieldKind, Kind, type_of
 from astjit.ops.table import OPS
 from astjit.types.dtype import BY_TORCH, F16, F64, I64
@@ -150,11 +151,12 @@ def infer(op, types, fields, sizes=None):
 
 
 def type_of_tensor(value):
-    """The dense or strided type of a tensor, for values met on the way."""
+    """The type of a tensor, for values that come from outside."""
     if not isinstance(value, torch.Tensor):
         return type_of(value)
     dtype = BY_TORCH[str(value.dtype).removeprefix("torch.")]
-    return TensorType(dtype, tuple(value.shape), None, tuple(value.stride()))
+    dims = tuple(value.shape)
+    return dense_or_strided(TensorType(dtype, dims), dims, tuple(value.stride()))
 
 
 def layout(dims, strides):

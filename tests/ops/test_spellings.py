@@ -1,0 +1,229 @@
+"""Arrangements of rows give eager's results bit for bit, in eager's layout."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from astjit.ops.binding import bind
+from astjit.types.dtype import BY_TORCH
+from tests.ops import rows
+
+HALF, BRAIN, SINGLE, DOUBLE = torch.float16, torch.bfloat16, torch.float32, torch.float64
+FLOATS = (SINGLE, HALF, BRAIN, DOUBLE)
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, float("inf"), float("-inf"), float("nan"), 3.0, -7.25]
+
+
+def convert(kind, value):
+    if isinstance(value, torch.dtype):
+        return BY_TORCH[str(value).removeprefix("torch.")]
+    return value
+
+
+def is_operand(value):
+    return isinstance(value, torch.Tensor | int | float)
+
+
+def captured(name, *args, **kwargs):
+    """What the rows give for a torch call, run through torch; None for a library call."""
+    bound = bind(name, args, kwargs, is_operand, convert)
+    if bound is None:
+        return None
+    emit = rows.TorchEmitter()
+    made = bound.build(emit, emit.value)
+    return None if made is NotImplemented else [v.data for v in as_list(made)]
+
+
+def as_list(value):
+    return list(value) if isinstance(value, tuple | list) else [value]
+
+
+def eager(name, *args, **kwargs):
+    scope = F if ".functional." in name else torch.Tensor if name.startswith("Tensor") else torch
+    return as_list(getattr(scope, name.rsplit(".", 1)[1])(*args, **kwargs))
+
+
+def assert_same(name, *args, **kwargs):
+    found, wanted = captured(name, *args, **kwargs), eager(name, *args, **kwargs)
+    assert found is not None, "a library call"
+    for a, b in zip(found, wanted, strict=True):
+        assert a.dtype == b.dtype
+        assert a.shape == b.shape
+        assert rows.layout(a.shape, a.stride()) == rows.layout(b.shape, b.stride())
+        torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
+
+
+def values(dtype, count=500, seed=0):
+    x = torch.randn(count, generator=torch.Generator().manual_seed(seed), dtype=DOUBLE) * 3
+    return torch.cat([torch.tensor(SPECIAL, dtype=DOUBLE), x]).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(
+    "name", ["__radd__", "__rsub__", "__rmul__", "__rtruediv__", "__rfloordiv__", "__rmod__"]
+)
+def test_reversed_operators(name, dtype):
+    assert_same(f"Tensor.{name}", values(dtype), 2.7)
+
+
+@pytest.mark.parametrize("name", ["__rand__", "__ror__", "__rxor__"])
+def test_reversed_bit_operators(name):
+    assert_same(f"Tensor.{name}", torch.arange(-5, 9), 6)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 1, 2, 3, -1, -2, 1.7, 2.0, 4])
+def test_powers_by_a_number(exponent, dtype):
+    assert_same("Tensor.__pow__", values(dtype), exponent)
+
+
+def test_powers_of_integers_are_squares_or_left_to_torch():
+    assert_same("torch.pow", torch.arange(-4, 5), 2)
+    assert captured("torch.pow", torch.arange(-4, 5), 3) is None
+    assert captured("torch.pow", torch.arange(1, 5), 0.5) is None
+    assert captured("torch.pow", torch.tensor([True]), 2) is None
+    assert captured("torch.pow", values(SINGLE), 0) is None
+
+
+def test_powers_by_tensors_and_of_numbers():
+    x = values(SINGLE).abs()
+    assert_same("torch.pow", x, x.flip(0))
+    assert_same("Tensor.__rpow__", x, 2.5)
+    assert captured("Tensor.__rpow__", torch.arange(4), 2) is None
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", ["remainder", "fmod", "floor_divide"])
+def test_division_of_floats(name, dtype):
+    x, y = values(dtype), values(dtype, seed=1).flip(0)
+    for other in (y, 2.5, -0.75):
+        assert_same(f"torch.{name}", x, other)
+
+
+@pytest.mark.parametrize("name", ["remainder", "fmod", "floor_divide"])
+def test_division_of_integers_can_fail_and_is_left_to_torch(name):
+    assert captured(f"torch.{name}", torch.arange(5), 2) is None
+    assert captured(f"torch.{name}", torch.arange(5), torch.arange(5)) is None
+
+
+@pytest.mark.parametrize("mode", ["floor", "trunc"])
+def test_rounding_modes_of_division(mode):
+    x, y = values(SINGLE), values(SINGLE, seed=1)
+    assert_same("torch.div", x, y, rounding_mode=mode)
+    assert captured("torch.div", torch.arange(5), 2, rounding_mode=mode) is None
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_squares(dtype):
+    assert_same("torch.square", values(dtype))
+    assert_same("Tensor.__pos__", values(dtype))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_by_their_overloads(name):
+    x, y = values(SINGLE), values(SINGLE, seed=1)
+    assert_same(f"torch.{name}", x)
+    assert_same(f"torch.{name}", torch.arange(6).reshape(2, 3))
+    assert_same(f"Tensor.{name}", x, y)
+    assert captured(f"Tensor.{name}", x, 0) is None  # values and indices along dim 0
+    assert captured(f"Tensor.{name}", x, dim=0) is None
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+@pytest.mark.parametrize("kwargs", [{}, {"dim": 0}, {"dim": (0, 1)}, {"dim": 1, "keepdim": True}])
+def test_truth_of_any_dtype(name, kwargs):
+    for x in (torch.eye(3), torch.eye(3, dtype=torch.bool), torch.ones(2, 3, dtype=torch.int32)):
+        assert_same(f"torch.{name}", x, **kwargs)
+    assert captured(f"torch.{name}", torch.ones(2, 3, dtype=torch.uint8), **kwargs) is None
+
+
+def test_products():
+    x = values(SINGLE, 12)[10:].reshape(3, 4)
+    assert_same("torch.prod", x, 1)
+    assert_same("torch.prod", x, 0, keepdim=True, dtype=DOUBLE)
+    assert_same("torch.prod", x.to(torch.int32))
+    assert captured("torch.prod", x.t()) is None
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_variances_by_their_older_signatures(name):
+    x = values(DOUBLE)[10:].reshape(50, 10)
+    for args, kwargs in [
+        ((False,), {}),
+        ((1, False), {}),
+        ((), {"unbiased": False}),
+        ((), {"dim": 1, "unbiased": True, "keepdim": True}),
+        ((0,), {"correction": 0}),
+    ]:
+        (found,), (wanted,) = (
+            captured(f"torch.{name}", x, *args, **kwargs),
+            eager(f"torch.{name}", x, *args, **kwargs),
+        )
+        torch.testing.assert_close(found, wanted, rtol=1e-13, atol=0)
+    assert captured(f"torch.{name}", x, 1, correction=1.5) is None
+
+
+CASTS = ["float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte", "bool"]
+
+
+@pytest.mark.parametrize("name", CASTS)
+def test_casts_by_name(name):
+    x = torch.tensor([[0.0, 1.5, 2.75], [3.0, 100.25, 7.0]]).t()
+    assert_same(f"Tensor.{name}", x)
+    same = getattr(x, name)()
+    assert captured(f"Tensor.{name}", same)[0] is same
+
+
+def test_casts_to_a_dtype_or_like_a_tensor():
+    x = torch.tensor([1.5, -2.25])
+    assert_same("Tensor.to", x, HALF)
+    assert_same("Tensor.to", x, dtype=torch.int64)
+    assert_same("Tensor.to", x, torch.ones(2, dtype=DOUBLE))
+    assert_same("Tensor.type_as", x, torch.ones(2, dtype=BRAIN))
+    assert captured("Tensor.to", x, "cpu") is None
+    assert captured("Tensor.to", x, HALF, copy=True) is None
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_selections(dtype):
+    x = values(dtype)
+    mask = x > 0
+    assert_same("Tensor.where", x, mask, 0.1)
+    assert_same("Tensor.masked_fill", x, mask, 0.1)
+    assert_same("torch.masked_fill", x, mask, torch.tensor(0.1))
+    assert_same("torch.clamp_min", x, 0.1)
+    assert_same("Tensor.clamp_max", x, 0.1)
+    assert_same("torch.nn.functional.relu6", x)
+    assert_same("torch.nn.functional.hardtanh", x, -0.3, 0.3)
+
+
+def test_a_fill_value_of_a_higher_category_is_left_to_torch():
+    x = torch.arange(4)
+    assert captured("Tensor.masked_fill", x, x > 1, 0.5) is None
+
+
+@pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
+@pytest.mark.parametrize("eps", [None, 1e-5])
+def test_rms_norm(dtype, eps):
+    x = values(dtype)[10:].reshape(2, 5, 50)
+    (found,) = captured("torch.nn.functional.rms_norm", x, (50,), torch.ones(50, dtype=dtype), eps)
+    wanted = F.rms_norm(x, (50,), torch.ones(50, dtype=dtype), eps)
+    torch.testing.assert_close(found, wanted, rtol=0, atol=0)
+
+
+def test_rms_norm_takes_the_eps_of_the_type_it_computes_in():
+    x = torch.full((1, 4), 2e-4)
+    for dtype, eps in ((HALF, 2.0**-23), (BRAIN, 2.0**-23), (SINGLE, 2.0**-23), (DOUBLE, 2.0**-52)):
+        bound = bind("torch.rms_norm", (x.to(dtype), (4,)), {}, is_operand, convert)
+        emit = rows.TorchEmitter()
+        given = []
+        emit.emit = lambda name, *operands, **fields: given.append(operands)  # noqa: B023
+        bound.build(emit, emit.value)
+        assert given[0][2] == eps
+
+
+def test_softmax_of_the_functional_module():
+    x = values(SINGLE)[10:].reshape(20, 25)
+    for name in ("softmax", "log_softmax", "softmin"):
+        assert_same(f"torch.nn.functional.{name}", x, -1)
+        assert_same(f"torch.nn.functional.{name}", x, dim=0, dtype=DOUBLE)
+        assert captured(f"torch.nn.functional.{name}", x) is None  # an implicit dim warns
