@@ -1,6 +1,7 @@
 """Kernel text is compiled many units at a time, and once."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,11 @@ def test_a_unit_that_does_not_compile_does_not_spoil_the_others(compilations):
 
 
 def test_processes_may_compile_the_same_unit_at_once(tmp_path):
+    # The runtime takes longest to compile, and is there already.
+    runtime = library._runtime_object()
+    folder = tmp_path / library.cache_folder().name
+    folder.mkdir()
+    shutil.copy(runtime, folder)
     program = (
         "import torch\n"
         "from tests.emulator import emulate\n"
@@ -83,14 +89,13 @@ def test_processes_may_compile_the_same_unit_at_once(tmp_path):
         for _ in range(2)
     ]
     assert [process.wait() for process in running] == [0, 0]
-    (folder,) = tmp_path.glob("astjit_emulator_*")
     assert sorted(path.suffix for path in folder.iterdir()) == [".o", ".so"]
 
 
 def test_fibers_of_the_c_library_do_the_same(tmp_path, monkeypatch):
     """What runs on other processors than x86-64."""
     runtime = tmp_path / "runtime.o"
-    library.compile_runtime(runtime, "-DEMULATOR_UCONTEXT")
+    library.compile_runtime(runtime, "-DEMULATOR_UCONTEXT", "-O0")
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(library, "_runtime_object", lambda: runtime)
     kernel = """
