@@ -248,8 +248,17 @@ def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
         case Sym():
             return values.get(dim.name, dim)
     args = [substitute(arg, values) for arg in dim.args]
-    make = {"add": add, "mul": mul, "floordiv": floordiv, "mod": mod, "min": minimum, "max": maximum}
-    return make[dim.op](*args)
+    return _MAKE[dim.op](*args)
+
+
+_MAKE: dict[str, Callable[..., Dim]] = {
+    "add": add,
+    "mul": mul,
+    "floordiv": floordiv,
+    "mod": mod,
+    "min": minimum,
+    "max": maximum,
+}
 
 
 _INFIX = {"floordiv": "//", "mod": "%"}
