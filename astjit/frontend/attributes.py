@@ -5,7 +5,9 @@ stored is read by path. The order is that of object.__getattribute__: data descr
 the instance, other attributes of the class, `__getattr__`.
 """
 
+import enum
 import types
+from typing import Any
 
 import torch
 
@@ -32,6 +34,8 @@ def attribute(session: Session, owner: object, name: str) -> object:
             raise AttributeError(f"'Tensor' object has no attribute {name!r}")
         return getattr(owner, name)
     if type(owner) in (*STATIC, int, float, bool, Int, Float) or isinstance(owner, TORCH_STATIC):
+        return getattr(owner, name)
+    if isinstance(owner, enum.Enum) and name in ("name", "value"):
         return getattr(owner, name)
     if isinstance(owner, types.ModuleType):
         return _of_module(session, owner, name)
@@ -65,7 +69,7 @@ def _of_class(session: Session, owner: type, name: str) -> object:
     return session.outside.read(value, f"{path}.{name}")
 
 
-def _of_super(session: Session, owner: super, name: str) -> object:
+def _of_super(session: Session, owner: Any, name: str) -> object:
     value = getattr(owner, name)
     if isinstance(value, types.MethodType):
         for cls in type(owner.__self__).__mro__:
@@ -93,9 +97,9 @@ def _of_object(session: Session, owner: object, name: str) -> object:
         made = _from_class(session, owner, name, static, home)
         if made is not _MISSING:
             return made
-    if name not in own and static is _MISSING and hasattr(cls, "__getattr__"):
-        if not isinstance(owner, torch.nn.Module):
-            return _fallback(session, owner, name)
+    absent = name not in own and static is _MISSING and hasattr(cls, "__getattr__")
+    if absent and not isinstance(owner, torch.nn.Module):
+        return _fallback(session, owner, name)
     value = getattr(owner, name)
     return value if path is None else session.outside.read(value, f"{path}.{name}")
 
@@ -143,6 +147,8 @@ def _from_class(session: Session, owner: object, name: str, static: object, home
             return getattr(owner, name)
         case types.MemberDescriptorType() | types.GetSetDescriptorType():
             return _MISSING
+    if name in getattr(home, "_fields", ()) and issubclass(home, tuple):
+        return _MISSING  # a namedtuple's field
     if hasattr(type(static), "__get__"):
         raise Stop(f"the descriptor {home.__name__}.{name}")
     if path is None and class_path is not None:

@@ -14,7 +14,7 @@ from astjit.frontend.attributes import attribute
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import is_container
 from astjit.frontend.session import Session, iterate, operand, set_attribute, shown
-from astjit.frontend.stops import Stop
+from astjit.frontend.stops import Stop, words
 from astjit.frontend.symbolic import SymbolicTensor
 
 Args = tuple[object, ...]
@@ -22,21 +22,32 @@ Kwargs = dict[str, object]
 
 _PURE = {
     getattr(builtins, name)
-    for name in ["abs", "bytes", "callable", "chr", "complex", "divmod", "format", "frozenset", "hash", "issubclass", "min", "max", "ord", "pow", "range", "round", "slice", "object", "bin", "hex", "oct", "ascii", "bytearray", "memoryview"]
+    for name in words(
+        "abs bytes callable chr complex divmod format frozenset hash issubclass min max ord "
+        "pow range round slice object bin hex oct ascii bytearray memoryview"
+    )
 }
 _ITERATING = {
     getattr(builtins, name)
-    for name in ["all", "any", "dict", "enumerate", "filter", "iter", "list", "map", "max", "min", "reversed", "set", "sorted", "sum", "tuple", "zip", "frozenset"]
+    for name in words(
+        "all any dict enumerate filter iter list map max min reversed set sorted sum tuple "
+        "zip frozenset"
+    )
 }
-PURE_MODULES = frozenset(
-    ["math", "cmath", "operator", "_operator", "itertools", "functools", "_functools", "collections", "_collections", "numbers", "numeric", "string", "typing", "dataclasses", "_abc", "abc", "enum"]
+PURE_MODULES = words(
+    "math cmath operator _operator itertools functools _functools collections "
+    "_collections numbers numeric string typing dataclasses _abc abc enum"
 )
-_MUTATING_OPERATORS = frozenset(
-    ["setitem", "delitem", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift", "irshift", "iconcat", "imatmul"]
+_MUTATING_OPERATORS = words(
+    "setitem delitem iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift "
+    "irshift iconcat imatmul"
 )
-MUTATORS = frozenset(
-    ["append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard", "appendleft", "popleft", "rotate", "extendleft", "move_to_end", "difference_update", "intersection_update", "symmetric_difference_update", "__setitem__", "__delitem__", "__iadd__"]
+MUTATORS = words(
+    "append extend insert pop remove clear sort reverse update setdefault popitem add "
+    "discard appendleft popleft rotate extendleft move_to_end difference_update "
+    "intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__"
 )
+_PURE_OWNERS = frozenset({"builtins", "collections", "torch", "itertools", "functools"})
 _WHOLE = frozenset({"extend", "update", "extendleft", "__iadd__"})
 
 
@@ -126,9 +137,9 @@ def _method(session: Session, owner: object, name: str, args: Args, kwargs: Kwar
         if not is_container(owner) and type(owner) not in (set, frozenset):
             raise Stop(f"{path}.{name}() is not known to be without effect")
         owner = session.outside.items(owner)
-    if type(owner).__module__ not in ("builtins", "collections", "torch", "itertools", "functools"):
-        if not is_container(owner) and not isinstance(owner, type(NotImplemented) | BaseException):
-            raise Stop(f"{type(owner).__name__}.{name}() is not known to be without effect")
+    known = type(owner).__module__ in _PURE_OWNERS or is_container(owner)
+    if not known and not isinstance(owner, BaseException):
+        raise Stop(f"{type(owner).__name__}.{name}() is not known to be without effect")
     return getattr(owner, name)(*exposed(session, args), **exposed_names(session, kwargs))
 
 
@@ -187,7 +198,7 @@ def _number(kind: type) -> Callable[..., object]:
         if (kind is int and isinstance(value, Int)) or (kind is float and isinstance(value, Float)):
             return value
         if kind is float and isinstance(value, Int):
-            return value * 1.0  # type: ignore[operator]
+            return value * 1.0
         if session.python_method(value, f"__{kind.__name__}__", "__index__", "__len__"):
             raise Stop(f"{kind.__name__}() of a {type(value).__name__}")
         if kind is bool and is_container(value):
@@ -243,7 +254,7 @@ def _id(session: Session, value: object) -> int:
 
 
 def _super(session: Session, *args: object) -> object:
-    return super(*args)  # type: ignore[misc]
+    return super(*args)
 
 
 _SPECIAL: dict[object, Callable[..., object]] = {

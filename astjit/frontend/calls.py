@@ -10,7 +10,7 @@ print, open, random.random       the end: an effect
 import functools
 import inspect
 import types
-from dataclasses import is_dataclass
+from typing import Any
 
 import torch
 
@@ -32,7 +32,22 @@ from astjit.frontend.stops import Stop
 
 _TORCH_LEAVES = ("torch.functional", "torch.nn.functional", "torch._tensor", "torch.special")
 _TORCH_PURE = frozenset(
-    ["is_tensor", "is_storage", "typename", "sym_max", "sym_min", "sym_int", "sym_float", "sym_not", "get_default_dtype", "is_inference_mode_enabled", "promote_types", "can_cast", "broadcast_shapes", "is_autocast_enabled"]
+    [
+        "is_tensor",
+        "is_storage",
+        "typename",
+        "sym_max",
+        "sym_min",
+        "sym_int",
+        "sym_float",
+        "sym_not",
+        "get_default_dtype",
+        "is_inference_mode_enabled",
+        "promote_types",
+        "can_cast",
+        "broadcast_shapes",
+        "is_autocast_enabled",
+    ]
 )
 _TORCH_CLASSES = (
     torch.Size,
@@ -44,6 +59,7 @@ _TORCH_CLASSES = (
     torch.set_grad_enabled,
     torch.enable_grad,
 )
+_GENERATED = "<string>"  # the file of methods that dataclasses and namedtuples make
 _NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -63,15 +79,17 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         return _torch(session, function, args, kwargs)
     if isinstance(function, type):
         return _construct(session, function, args, kwargs)
+    if (original := getattr(function, "__astjit__", None)) is not None:
+        return _compiled(session, function, original, args, kwargs)
     if isinstance(function, types.FunctionType):
         return _inline(session, function, args, kwargs)
     if isinstance(function, torch.nn.Module):
         raise Stop(f"a call of the module {type(function).__name__}")
-    if (original := getattr(function, "__astjit__", None)) is not None:
-        return _compiled(session, function, original, args, kwargs)
     if _in_c(function):
         return c_call(session, function, args, kwargs)
-    method = getattr(type(function), "__call__", None)
+    method = next(
+        (vars(c)["__call__"] for c in type(function).__mro__ if "__call__" in vars(c)), None
+    )
     if isinstance(method, types.FunctionType):
         bound = attribute(session, function, "__call__")
         return session.call(bound, *args, **kwargs)
@@ -106,8 +124,8 @@ def _partial(
         read = session.outside.read
         inner = read(inner, f"{path}.func")  # type: ignore[assignment]
         given = read(given, f"{path}.args")  # type: ignore[assignment]
-        given = tuple(session.outside.items(given))  # type: ignore[call-overload]
-        named = session.outside.items(read(named, f"{path}.keywords"))  # type: ignore[assignment]
+        given = tuple(session.outside.items(given))
+        named = session.outside.items(read(named, f"{path}.keywords"))
     return session.call(inner, *given, *args, **{**named, **kwargs})
 
 
@@ -140,13 +158,14 @@ def _is_torch(function: object) -> bool:
     return torch_api.dotted_name(function) is not None and not isinstance(function, type)
 
 
-def _torch(session: Session, function: object, args: Args, kwargs: Kwargs) -> object:
+def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None) or ""
     if isinstance(function, type):
-        if function not in _TORCH_CLASSES:
+        if all(function is not known for known in _TORCH_CLASSES):
             raise Stop(f"a call of {function.__module__}.{function.__qualname__}")
-        return function(*exposed(session, args), **exposed_names(session, kwargs))
+        made: Any = function
+        return made(*exposed(session, args), **exposed_names(session, kwargs))
     if function is torch.compiler.is_compiling:
         return True
     if function is torch.is_grad_enabled:
@@ -166,7 +185,7 @@ def _torch(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
         session.capture.needs_default = True
     elif not leaf or (module in ("torch", "torch._C") and not _intercepted(function)):
         raise Stop(f"{module or 'torch'}.{name}() is not known to be without effect")
-    return function(*exposed(session, args), **exposed_names(session, kwargs))  # type: ignore[operator]
+    return function(*exposed(session, args), **exposed_names(session, kwargs))
 
 
 def _intercepted(function: object) -> bool:
@@ -178,12 +197,14 @@ def _intercepted(function: object) -> bool:
 # --- classes and Python functions ---
 
 
-def _construct(session: Session, cls: type, args: Args, kwargs: Kwargs) -> object:
+def _construct(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object:
     if id(cls) in session.made:
         return cls(*args, **kwargs)
     if issubclass(cls, torch.nn.Module):
         raise Stop(f"a module is made: {cls.__name__}")
     if cls.__module__ == "builtins" and issubclass(cls, BaseException):
+        return cls(*args, **kwargs)
+    if issubclass(cls, functools.partial):
         return cls(*args, **kwargs)
     if cls.__module__ in ("collections", "functools", "itertools", "types", "enum"):
         return cls(*exposed(session, args), **exposed_names(session, kwargs))
@@ -192,12 +213,12 @@ def _construct(session: Session, cls: type, args: Args, kwargs: Kwargs) -> objec
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return cls(*args, **kwargs)
     path = session.class_path(cls)
-    init = cls.__init__  # type: ignore[misc]
+    init = cls.__init__
     if not isinstance(type(cls).__call__, types.WrapperDescriptorType):
         raise Stop(f"the class {cls.__name__}, whose metaclass defines __call__")
     if cls.__new__ is not object.__new__ and not issubclass(cls, BaseException):
         raise Stop(f"the class {cls.__name__}, which defines __new__")
-    if is_dataclass(cls) and init.__code__.co_filename == "<string>":
+    if hasattr(init, "__code__") and init.__code__.co_filename == _GENERATED:
         if hasattr(cls, "__post_init__"):
             raise Stop(f"the dataclass {cls.__name__}, which defines __post_init__")
         return cls(*args, **kwargs)
@@ -230,4 +251,6 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
     return twin(hooks, function, hooks.defaults())(*args, **kwargs)
 
 
-_EFFECTFUL = frozenset(["random", "logging", "warnings", "time", "os", "io", "pathlib", "threading", "subprocess"])
+_EFFECTFUL = frozenset(
+    ["random", "logging", "warnings", "time", "os", "io", "pathlib", "threading", "subprocess"]
+)

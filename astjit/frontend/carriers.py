@@ -12,7 +12,7 @@ to the hook unchanged (decisions D1, D2); everything Python asks of a number is 
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -70,37 +70,47 @@ class Node:
         self.keeper, self.number = keeper, number
 
     def is_int(self) -> bool:
+        """Whether it is an int."""
         return isinstance(self.number.hint, int)
 
     def is_float(self) -> bool:
+        """Whether it is a float."""
         return isinstance(self.number.hint, float)
 
     def is_bool(self) -> bool:
+        """Never: bools are static."""
         return False
 
     is_nested_int = is_constant = is_bool
 
     def is_symbolic(self) -> bool:
+        """Always."""
         return True
 
     def has_hint(self) -> bool:
+        """Always."""
         return True
 
     def maybe_as_int(self) -> None:
+        """No value without a guard."""
         return None
 
     maybe_as_float = maybe_as_bool = constant_int = constant_bool = nested_int = maybe_as_int
 
     def clone(self) -> "Node":
+        """Itself: a number is never changed."""
         return self
 
     def guard_int(self, file: str, line: int) -> int:
+        """Its value, pinned."""
         return int(self.keeper.pin(self.number, "a C function took its value"))
 
     def guard_float(self, file: str, line: int) -> float:
+        """Its value, pinned."""
         return float(self.keeper.pin(self.number, "a C function took its value"))
 
     def guard_bool(self, file: str, line: int) -> bool:
+        """Its truth, pinned."""
         return bool(self.keeper.pin(self.number, "a C function took its value"))
 
     def __str__(self) -> str:
@@ -178,7 +188,7 @@ class _Arithmetic:
         return self
 
     def __abs__(self) -> object:
-        return self if _compare(self, "<=", 0, flip=True) else -self  # type: ignore[operator]
+        return self if _compare(self, "<=", 0, flip=True) else self.__neg__()
 
     def __pow__(self, other: object, modulo: object = None) -> object:
         if isinstance(other, int) and not isinstance(other, bool) and 0 < other <= 4:
@@ -187,13 +197,14 @@ class _Arithmetic:
                 result = arithmetic(self.node.keeper, "*", result, self)
             if isinstance(self, Int) and modulo is None:
                 return result
-        return pow(self._pin("used in **"), _plain(other), _plain(modulo))  # type: ignore[arg-type]
+        exponent, base = _plain(other), self._pin("used in **")
+        return pow(base, exponent) if modulo is None else pow(base, exponent, _plain(modulo))
 
     def __rpow__(self, other: object) -> object:
-        return pow(_plain(other), self._pin("used in **"))  # type: ignore[call-overload]
+        return pow(_plain(other), self._pin("used in **"))
 
     def __bool__(self) -> bool:
-        return _compare(self, "!=", 0)
+        return bool(_compare(self, "!=", 0))
 
     def __int__(self) -> int:
         return int(self._pin("int() took its value"))
@@ -251,8 +262,9 @@ class _Arithmetic:
     def __copy__(self) -> object:
         return self
 
-    def __reduce_ex__(self, protocol: object) -> object:
-        return (type(self._pin("pickling took its value")), (self._pin("pickling took its value"),))
+    def __reduce_ex__(self, protocol: object) -> tuple[type, tuple[Plain]]:
+        value = self._pin("pickling took its value")
+        return type(value), (value,)
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
@@ -264,7 +276,7 @@ class Int(_Arithmetic, torch.SymInt):
     """A run-time int."""
 
     def __init__(self, node: Node) -> None:
-        torch.SymInt.__init__(self, node)
+        torch.SymInt.__init__(self, node)  # type: ignore[no-untyped-call]
 
     def __index__(self) -> int:
         return int(self._pin("an index, range() or a C function took its value"))
@@ -277,14 +289,14 @@ class Float(_Arithmetic, torch.SymFloat):
     """A run-time float."""
 
     def __init__(self, node: Node) -> None:
-        torch.SymFloat.__init__(self, node)
+        torch.SymFloat.__init__(self, node)  # type: ignore[no-untyped-call]
 
 
-def _plain(value: object) -> object:
+def _plain(value: object) -> Any:
     return value._pin("used in **") if isinstance(value, Int | Float) else value
 
 
-def _compare(left: "_Arithmetic", sign: str, right: object, flip: bool = False) -> bool:
+def _compare(left: "_Arithmetic", sign: str, right: object, flip: bool = False) -> Any:
     a, b = number_of(left), number_of(right)
     if a is None or b is None:
         return NotImplemented
@@ -299,7 +311,7 @@ def _binary(sign: str, swapped: bool) -> Callable[[_Arithmetic, object], object]
     return method
 
 
-def _comparison(sign: str, flip: bool) -> Callable[[_Arithmetic, object], bool]:
+def _comparison(sign: str, flip: bool) -> Callable[[_Arithmetic, object], object]:
     return lambda self, other: _compare(self, sign, other, flip)
 
 

@@ -1,4 +1,4 @@
-"""The type of a real tensor that becomes an input: sizes and strides as symbols where they may vary.
+"""The type of a real tensor that becomes an input: symbols for what may vary.
 
 x: (32, 64) contiguous  =>  f32[x0, x1]        w: (1, 64)  =>  f32[1, w1]
 x.t()                   =>  f32[x0, x1] order(1,0)

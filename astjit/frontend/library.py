@@ -22,6 +22,17 @@ from astjit.types.shape import Dim, Sym, add, evaluate, floordiv, hint, mul, sym
 from astjit.types.tensor import TensorType
 
 Pair = tuple[int, int]
+_CONSTANTS = (
+    int,
+    float,
+    complex,
+    str,
+    torch.dtype,
+    torch.device,
+    torch.memory_format,
+    torch.layout,
+    type(Ellipsis),
+)
 
 
 @dataclass(slots=True)
@@ -50,6 +61,8 @@ class _Operands:
             case slice():
                 ends = (value.start, value.stop, value.step)
                 return slice(*(self.slot(capture, part) for part in ends))
+        if value is not None and not isinstance(value, _CONSTANTS):
+            raise Stop(f"a {type(value).__name__} is given to a torch function")
         return value
 
     def _add(self, given: object, value: object) -> Slot:
@@ -76,20 +89,30 @@ def library_call(
     """
     operands = _Operands()
     template = operands.slot(capture, (tuple(args), dict(kwargs)))
+    device = result_device(operands.given, args, kwargs)
     sizes = _symbols(operands.given)
     first, second = _examples(capture, sizes)
     one = _infer(dotted, func, args, kwargs, operands.given, first)
+    if isinstance(one, _Same):
+        return one.operand
     try:
         two = _infer(dotted, func, args, kwargs, operands.given, second)
-        types = _types(capture, operands.given, sizes, one, two, first, second)
+        types = _types(operands.given, sizes, one, two, (first, second), device)
     except (Failed, _NoForm):
         for sym in sizes:
             capture.pin(_number(capture, sym), f"{dotted} gives no rule for its result's size")
-        types = _types(capture, operands.given, (), one, one, first, first)
+        types = _types(operands.given, (), one, one, (first, first), device)
     fields = {"target": dotted, "template": template, "types": tuple(types)}
     node = capture.node(OPS["library"], operands.values, fields)
     results = iter(node.results)
     return _rebuild(one, lambda: capture.wrap(next(results)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Same:
+    """The function returned its operand itself."""
+
+    operand: object
 
 
 class _NoForm(Exception):
@@ -157,6 +180,9 @@ def _infer(
         if [m._version for m in tensors] != versions:
             raise Stop(f"{dotted} writes to a tensor")
         memory = {m.untyped_storage()._cdata for m in tensors}
+        for value in given:
+            if metas[id(value)] is made and tensors:
+                return _Same(value)
         for leaf in _leaves(made):
             if not isinstance(leaf, torch.Tensor):
                 raise Stop(f"{dotted} returns a {type(leaf).__name__}")
@@ -214,15 +240,14 @@ def _rebuild(value: object, take: Callable[[], object]) -> object:
 
 
 def _types(
-    capture: Capture,
     given: Sequence[object],
     sizes: Sequence[Sym],
     one: object,
     two: object,
-    first: Mapping[str, int],
-    second: Mapping[str, int],
+    examples: tuple[Mapping[str, int], Mapping[str, int]],
+    device: str,
 ) -> list[TensorType]:
-    device = _device(given)
+    first, second = examples
     known: list[tuple[Pair, Dim]] = []
     for value in given:
         for dim in value.kind.dims if isinstance(value, SymbolicTensor) else ():
@@ -273,7 +298,29 @@ def named(pair: Pair, known: Sequence[tuple[Pair, Dim]]) -> Dim:
     raise _NoForm
 
 
-def _device(given: Sequence[object]) -> str:
+def result_device(
+    given: Sequence[object], args: Sequence[object], kwargs: Mapping[str, object]
+) -> str:
+    """The device of a call's results: the one it names, else that of its operands."""
+    named_device = kwargs.get("device")
+    for value in (*args, named_device):
+        if isinstance(value, torch.device) or (value is named_device and value is not None):
+            return device_text(value)
     kinds = [v.kind for v in given if isinstance(v, SymbolicTensor)]
     full = [k.device for k in kinds if k.rank] or [k.device for k in kinds]
     return full[0] if full else "cpu"
+
+
+def device_text(value: object) -> str:
+    """A device as types name it: CUDA with its index.
+
+    Raises:
+        Stop: for a device that astjit has no types for.
+    """
+    assert isinstance(value, torch.device | str)
+    device = torch.device(value)
+    if device.type == "cuda" and device.index is None and torch.cuda.is_available():
+        return f"cuda:{torch.cuda.current_device()}"
+    if device.type not in ("cpu", "cuda") or (device.type == "cuda" and device.index is None):
+        raise Stop(f"a tensor on device {device}")
+    return str(device)

@@ -7,24 +7,31 @@ import torch
 from astjit.frontend import torch_api
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number, carrier, number_of
-from astjit.frontend.library import library_call
-from astjit.frontend.stops import Failed, Stop
+from astjit.frontend.library import device_text, library_call
+from astjit.frontend.stops import Failed, Stop, words
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.binding import bind
 from astjit.ops.spec import FieldKind
 from astjit.types.dtype import BY_TORCH
 from astjit.types.shape import Dim, hint
-from astjit.types.tensor import TensorType
 
-_READS = frozenset(
-    ["item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__complex__", "__array__", "__contains__", "__repr__", "__format__", "__str__", "data_ptr", "untyped_storage", "storage", "is_nonzero", "equal", "allclose", "__dlpack__", "register_hook", "backward", "retain_grad", "share_memory_", "cuda", "cpu", "__reduce_ex__", "__deepcopy__", "pin_memory", "is_set_to", "is_pinned"]
+_READS = words(
+    "item tolist numpy __bool__ __int__ __float__ __index__ __complex__ __array__ "
+    "__contains__ __repr__ __format__ __str__ data_ptr untyped_storage storage is_nonzero "
+    "equal allclose __dlpack__ register_hook backward retain_grad share_memory_ cuda cpu "
+    "__reduce_ex__ __deepcopy__ pin_memory is_set_to is_pinned"
 )
-_RANDOM = frozenset(
-    ["rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "poisson", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout", "rrelu", "feature_alpha_dropout", "gumbel_softmax", "native_dropout", "fractional_max_pool2d", "binomial", "fractional_max_pool3d"]
+_RANDOM = words(
+    "rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial "
+    "normal poisson dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout "
+    "rrelu feature_alpha_dropout gumbel_softmax native_dropout fractional_max_pool2d "
+    "binomial fractional_max_pool3d"
 )
-_IN_PLACE = frozenset(
-    ["__setitem__", "__delitem__", "__set__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__", "__idiv__"]
+_IN_PLACE = words(
+    "__setitem__ __delitem__ __set__ __iadd__ __isub__ __imul__ __itruediv__ "
+    "__ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__ "
+    "__idiv__"
 )
 _DEVICES = ("cuda", "cpu", "xpu", "mps", "xla", "hpu", "mtia", "vulkan", "ipu", "maia")
 
@@ -53,6 +60,10 @@ class Operations:
             return self._property(read, args[0])
         if torch_api.grad_mode(func):
             return self._grad_mode(func, args)
+        if name in ("to", "cpu", "cuda") and args and isinstance(args[0], SymbolicTensor):
+            return self._to(func, args[0], args[1:], kwargs)
+        if name == "unbind" and args and isinstance(args[0], SymbolicTensor):
+            return self._unbind(*args, **kwargs)  # type: ignore[arg-type]
         if name in _PLAIN and args and isinstance(args[0], SymbolicTensor):
             return _PLAIN[name](self, *args, **kwargs)
         self._refuse(name, args, kwargs)
@@ -204,12 +215,39 @@ class Operations:
             return self.capture.alias(tensor, ".detach()")
         return tensor
 
+    def _to(
+        self,
+        func: Callable[..., object],
+        tensor: SymbolicTensor,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+    ) -> object:
+        """`.to(...)`, `.cpu()`, `.cuda()`: a move to where the tensor is already is nothing."""
+        name = getattr(func, "__name__", "to")
+        rest = {k: v for k, v in kwargs.items() if k != "device"}
+        others = [a for a in args if not isinstance(a, torch.device | str)]
+        wanted = [a for a in (*args, kwargs.get("device")) if isinstance(a, torch.device | str)]
+        if name != "to":
+            wanted, others = [*(wanted or [name])], []
+        for device in wanted:
+            if device_text(device) != tensor.kind.device:
+                raise Stop(f"a tensor is moved from {tensor.kind.device} to {device}")
+        if not others and not rest:
+            return tensor
+        return self.operation("Tensor.to", torch.Tensor.to, (tensor, *others), rest)
+
+    def _unbind(self, tensor: SymbolicTensor, dim: int = 0) -> object:
+        """As many results as there are elements along `dim`: that size is pinned."""
+        count = range(self.shape(tensor)[dim])
+        return tuple(torch.select(tensor, dim, i) for i in count)
+
     def _iterate(self, tensor: SymbolicTensor) -> object:
         return iter([tensor[i] for i in range(self._length(tensor))])  # type: ignore[call-overload]
 
 
-_ATTRIBUTES = frozenset(
-    ["dtype", "ndim", "layout", "itemsize", "is_sparse", "is_quantized", "is_meta", "is_complex", "is_nested", "is_mkldnn", "is_sparse_csr", "names"]
+_ATTRIBUTES = words(
+    "dtype ndim layout itemsize is_sparse is_quantized is_meta is_complex is_nested "
+    "is_mkldnn is_sparse_csr names"
 )
 _PLAIN: dict[str, Callable[..., object]] = {
     "size": Operations._size,
@@ -245,6 +283,3 @@ def _unknown(name: str) -> Callable[..., object]:
         raise Stop(f"the tensor attribute .{name}")
 
     return stop
-
-
-__all__ = ["Operations", "TensorType"]

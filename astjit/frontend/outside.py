@@ -11,7 +11,7 @@ Containers and plain objects keep their identity; their parts are read when they
 import enum
 import types
 from collections import OrderedDict
-from collections.abc import Iterable
+from typing import Any
 
 import torch
 
@@ -27,12 +27,12 @@ SEQUENCES = (list, tuple)
 MAPPINGS = (dict, OrderedDict)
 
 
-def is_sequence(value: object) -> bool:
+def is_sequence(value: Any) -> bool:
     """A list, a tuple or a namedtuple, whose items Python code cannot have redefined."""
     if type(value) in SEQUENCES:
         return True
     plain = isinstance(value, tuple) and hasattr(type(value), "_fields")
-    return plain and type(value).__getitem__ is tuple.__getitem__  # type: ignore[attr-defined]
+    return plain and type(value).__getitem__ is tuple.__getitem__
 
 
 def is_mapping(value: object) -> bool:
@@ -123,7 +123,7 @@ class Outside:
             self.capture.guard(f"{path} is {shown}", f"{path} is {name}")
         return value
 
-    def _frozen(self, value: "set[object] | frozenset[object]", path: str) -> object:
+    def _frozen(self, value: Any, path: str) -> object:
         if not all(type(item) in (*STATIC, int, float, bool) for item in value):
             raise Stop(f"{path} is a set of other things than numbers and strings")
         self.know(value, path)
@@ -166,7 +166,7 @@ class Outside:
             return f"({inner},)"
         return self.constant(getattr(key, "__name__", "key"), key)
 
-    def items(self, value: object) -> object:
+    def items(self, value: Any) -> Any:
         """A copy of an outside container with its items read, or the value itself.
 
         Its length, or its keys in order, are guarded.
@@ -175,27 +175,26 @@ class Outside:
         if path is None:
             return value
         if is_sequence(value):
-            items = list(value)  # type: ignore[call-overload]
+            items = list(value)
             self.length(value)
             read = [self.read(item, f"{path}[{i}]") for i, item in enumerate(items)]
             if hasattr(type(value), "_fields"):
-                return tuple.__new__(type(value), read)  # type: ignore[type-var]
-            return type(value)(read)  # type: ignore[call-arg]
+                return tuple.__new__(type(value), read)
+            return type(value)(read)
         if is_mapping(value):
-            assert isinstance(value, dict)
             keys = ", ".join(self.key(k) for k in value)
             self.capture.guard(f"[*{path}] == [{keys}]", f"the keys of {path}")
             made = {k: self.read(v, f"{path}[{self.key(k)}]") for k, v in value.items()}
             return type(value)(made)
         return value
 
-    def length(self, value: object) -> None:
+    def length(self, value: Any) -> None:
         """Guard the length of an outside container."""
         if (path := self.path(value)) is not None:
-            count = len(value)  # type: ignore[arg-type]
+            count = len(value)
             self.capture.guard(f"len({path}) == {count}", f"{path} has {count} items")
 
-    def exposed(self, value: object, depth: int = 8) -> object:
+    def exposed(self, value: Any, depth: int = 8) -> Any:
         """A value fit for code that is not rewritten: outside containers copied, items read, deep.
 
         The copies keep the paths of what they stand for.
@@ -209,16 +208,16 @@ class Outside:
             return value
         path = self.path(value)
         copy = self.items(value)
-        parts_of: Iterable[object] = copy.values() if isinstance(copy, dict) else copy  # type: ignore[attr-defined]
+        parts_of = copy.values() if isinstance(copy, dict) else copy
         inner = [self.exposed(part, depth - 1) for part in parts_of]
         if path is None and all(a is b for a, b in zip(inner, parts_of, strict=True)):
             return value
         if isinstance(copy, dict):
-            made: object = type(copy)(zip(copy, inner, strict=True))
+            made = type(copy)(zip(copy, inner, strict=True))
         elif hasattr(type(copy), "_fields"):
-            made = tuple.__new__(type(copy), inner)  # type: ignore[type-var]
+            made = tuple.__new__(type(copy), inner)
         else:
-            made = type(copy)(inner)  # type: ignore[call-arg]
+            made = type(copy)(inner)
         if path is not None:
             self.know(made, path)
         return made
@@ -234,4 +233,4 @@ def callable_in_c(value: object) -> bool:
         torch._ops.OpOverload,
         torch._ops.OpOverloadPacket,
     )
-    return isinstance(value, kinds) or isinstance(value, types.FunctionType)
+    return isinstance(value, (kinds, types.FunctionType))

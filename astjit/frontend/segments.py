@@ -127,9 +127,9 @@ def _run(session: Session, hooks: Hooks, segment: Segment) -> object:
     for name, parameter in kinds.items():
         value = session.outside.read(segment.arguments[name], name)
         if parameter.kind is parameter.VAR_POSITIONAL:
-            positional += session.outside.items(value)  # type: ignore[call-overload]
+            positional += session.outside.items(value)
         elif parameter.kind is parameter.VAR_KEYWORD:
-            named.update(session.outside.items(value))  # type: ignore[call-overload]
+            named.update(session.outside.items(value))
         elif parameter.kind is parameter.KEYWORD_ONLY:
             named[name] = value
         else:

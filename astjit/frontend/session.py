@@ -9,6 +9,7 @@ H.set_attribute, ...        stores
 """
 
 import builtins
+import enum
 import operator
 import types
 from collections.abc import Callable
@@ -104,9 +105,8 @@ def operand(session: Session, value: object) -> object:
         return value
     if is_container(value):
         return session.outside.exposed(value)
-    if found := session.python_method(value, *OPERATORS):
-        if not _same_as_builtin(found):
-            raise Stop(f"an operator that {type(value).__name__} defines in Python")
+    if (found := session.python_method(value, *OPERATORS)) and not _same_as_builtin(found):
+        raise Stop(f"an operator that {type(value).__name__} defines in Python")
     return value
 
 
@@ -139,7 +139,7 @@ def iterate(session: Session, value: object) -> object:
     if isinstance(value, SymbolicTensor):
         if not value.kind.rank:
             raise TypeError("iteration over a 0-d tensor")
-        size = value.shape[0]  # type: ignore[index]
+        size = value.shape[0]
         return [value[i] for i in range(size)]
     if is_static(value):
         return value
@@ -169,7 +169,7 @@ def contains(session: Session, container: object, item: object) -> bool:
     if session.python_method(container, "__contains__", "__iter__"):
         raise Stop(f"`in` on a {type(container).__name__}, which Python code defines")
     exposed = session.outside.exposed(container)
-    return bool(operand(session, item) in exposed)  # type: ignore[operator]
+    return bool(operand(session, item) in exposed)
 
 
 def plain(value: object) -> object:
@@ -186,11 +186,11 @@ def plain(value: object) -> object:
 def item(session: Session, owner: object, index: object) -> object:
     """`owner[index]`."""
     if isinstance(owner, SymbolicTensor):
-        return owner[session.outside.exposed(index)]  # type: ignore[index]
+        return owner[session.outside.exposed(index)]
     path = session.outside.path(owner)
     if path is not None and is_container(owner):
         if isinstance(index, slice):
-            return operator.getitem(session.outside.items(owner), index)  # type: ignore[call-overload]
+            return operator.getitem(session.outside.items(owner), index)
         key = plain(index)
         value = owner[key]  # type: ignore[index]
         if is_sequence(owner) and isinstance(key, int) and key < 0:
@@ -241,6 +241,8 @@ def shown(session: Session, value: object) -> object:
     """
     if isinstance(value, SymbolicTensor):
         raise Stop("formatting a tensor reads its values")
+    if is_static(value):
+        return value
     if is_container(value):
         return session.outside.exposed(value)
     if session.python_method(value, "__format__", "__str__", "__repr__"):
@@ -259,9 +261,9 @@ def matched(session: Session, value: object, *named: object) -> object:
     if is_container(value):
         return session.outside.exposed(value)
     known = session.outside.path(value)
-    if known is not None and not isinstance(value, (type, types.FunctionType)):
-        if type(value) not in PLAIN and not hasattr(type(value), "__members__"):
-            raise Stop(f"a match on {known}, a {type(value).__name__}", syntax=True)
+    fixed = type(value) in PLAIN or isinstance(value, type | types.FunctionType | enum.Enum)
+    if known is not None and not fixed:
+        raise Stop(f"a match on {known}, a {type(value).__name__}", syntax=True)
     return value
 
 
@@ -351,9 +353,8 @@ def context(session: Session, manager: object) -> object:
         "inference_mode",
         "nullcontext",
         "set_grad_enabled",
-    ):
-        if type(manager).__module__ in ("torch.autograd.grad_mode", "contextlib"):
-            return manager
+    ) and type(manager).__module__ in ("torch.autograd.grad_mode", "contextlib"):
+        return manager
     raise Stop(f"with {type(manager).__qualname__}", syntax=True)
 
 

@@ -8,6 +8,7 @@ import __future__
 
 import ast
 import bisect
+import copy
 import dis
 import inspect
 import linecache
@@ -16,6 +17,7 @@ import types
 from dataclasses import dataclass
 
 from astjit.frontend.stops import HOOKS, Stop
+from astjit.frontend.syntax import Mangler
 from astjit.location import Location
 
 FACTORY = "__astjit_factory__"
@@ -107,9 +109,12 @@ def _unmangled(name: str) -> str:
 
 
 def class_of(code: types.CodeType) -> str:
-    """The class whose body a function stands in, by its qualified name."""
-    *outer, _ = code.co_qualname.split(".")
-    return outer[-1] if outer and outer[-1] != "<locals>" else ""
+    """The innermost class around a function, by its qualified name: A.f.<locals>.g stands in A."""
+    parts = code.co_qualname.split(".")
+    for name, inner in zip(parts[-2::-1], parts[:0:-1], strict=True):
+        if "<locals>" not in (name, inner):
+            return name
+    return ""
 
 
 def _find_lambda(code: types.CodeType, lines: list[str]) -> Source:
@@ -122,7 +127,7 @@ def _find_lambda(code: types.CodeType, lines: list[str]) -> Source:
         if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
             body = node.body
             start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
-            if start <= first and last <= end:  # type: ignore[operator]
+            if start <= first and last <= end:
                 text = "".join(lines[node.lineno - 1 : node.end_lineno])
                 return Source(code.co_filename, node.lineno, text, node, class_of(code))
     raise ValueError("no such lambda")
@@ -142,74 +147,56 @@ def compiled(
         hooks: the tree has hooks, reached by one more free name.
     """
     free = [*code.co_freevars, *([HOOKS] if hooks else [])]
-    arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
     if isinstance(tree, ast.Lambda):
-        body: list[ast.stmt] = [ast.Return(tree)]
+        statement: ast.stmt = ast.Return(tree)
+        name = code.co_name
     else:
-        body = [tree]
-    if not free:
-        body_module: list[ast.stmt] = [ast.Expr(tree)] if isinstance(tree, ast.Lambda) else [tree]
-    else:
-        factory = ast.FunctionDef(FACTORY, arguments, body, [])
-        body_module = [factory]
-    module = ast.fix_missing_locations(ast.Module(body_module, []))
+        name = FACTORY  # its own name would hide the global that a recursive call names
+        statement = ast.FunctionDef(name, tree.args, tree.body, [], tree.returns)
+        ast.copy_location(statement, tree)
+    (inner,) = _inside(_compile(_factory(free, statement), code), FACTORY)
+    (made,) = _inside(inner, name)
+    return made.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+
+
+def _factory(free: list[str], statement: ast.stmt) -> ast.stmt:
+    """A function with the free names as parameters and `statement` as its body."""
+    arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
+    return ast.FunctionDef(FACTORY, arguments, [statement], [])
+
+
+def _compile(statement: ast.stmt, code: types.CodeType) -> types.CodeType:
+    module = ast.fix_missing_locations(ast.Module([statement], []))
     flags = code.co_flags & _FUTURE
-    whole = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
-    inner = whole
-    if free:
-        inner = next(c for c in whole.co_consts if isinstance(c, types.CodeType))
-    name = "<lambda>" if isinstance(tree, ast.Lambda) else tree.name
-    return next(c for c in inner.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+    made: types.CodeType = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    return made
+
+
+def _inside(code: types.CodeType, name: str) -> list[types.CodeType]:
+    """The code objects of this name right inside another."""
+    return [c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name]
 
 
 def _same_code(source: Source, function: types.FunctionType) -> bool:
-    """Whether the text compiles to the running code; asserts that pytest rewrote are not compared."""
+    """Whether the text compiles to the running code; rewritten asserts are not compared."""
     code = function.__code__
-    bare = _bare(source.tree)
-    if source.class_name:
-        holder = ast.ClassDef(source.class_name, [], [], [bare], [])
-        made = (
-            _in_class(holder, code)
-            if isinstance(bare, ast.FunctionDef)
-            else compiled(bare, code, hooks=False)
-        )
-    else:
-        made = compiled(bare, code, hooks=False)
+    tree = copy.deepcopy(source.tree)
+    Mangler(source.class_name).visit(tree)
+    made = compiled(tree, code, hooks=False)
     if _equal(made, code):
         return True
-    has_asserts = any(isinstance(n, ast.Assert) for n in ast.walk(source.tree))
+    has_asserts = any(isinstance(n, ast.Assert) for n in ast.walk(tree))
     if has_asserts and _ASSERTS in function.__globals__:
         return made.co_varnames[: made.co_argcount] == code.co_varnames[: code.co_argcount]
     return False
 
 
-def _bare(tree: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
-    """The function without decorators, which are not part of its code."""
-    if isinstance(tree, ast.Lambda):
-        return tree
-    return ast.copy_location(
-        ast.FunctionDef(tree.name, tree.args, tree.body, [], tree.returns, tree.type_comment), tree
-    )
-
-
-def _in_class(holder: ast.ClassDef, code: types.CodeType) -> types.CodeType:
-    free = [name for name in code.co_freevars if name != "__class__"]
-    arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
-    factory = ast.FunctionDef(FACTORY, arguments, [holder], [])
-    module = ast.fix_missing_locations(ast.Module([factory], []))
-    flags = code.co_flags & _FUTURE
-    level = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
-    for name in (FACTORY, holder.name, code.co_name):
-        level = next(
-            c for c in level.co_consts if isinstance(c, types.CodeType) and c.co_name == name
-        )
-    return level
-
-
 def _equal(one: types.CodeType, other: types.CodeType) -> bool:
     """Whether two code objects do the same."""
-    fields = ("co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_flags")
+    fields = ("co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount")
     if any(getattr(one, f) != getattr(other, f) for f in fields):
+        return False
+    if (one.co_flags ^ other.co_flags) & ~inspect.CO_NESTED:
         return False
     if one.co_code == other.co_code and one.co_names == other.co_names:
         pairs = list(zip(one.co_consts, other.co_consts, strict=False))

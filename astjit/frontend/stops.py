@@ -74,6 +74,11 @@ class Failed(BaseException):
         _remember(self)
 
 
+def words(text: str) -> frozenset[str]:
+    """A set of names, written as one string."""
+    return frozenset(text.split())
+
+
 def _remember(raised: BaseException) -> None:
     if RAISED.first is None:
         RAISED.first = raised

@@ -61,7 +61,7 @@ class SymbolicTensor(torch.Tensor):
         return _handle(func, args, kwargs)
 
     @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def,override]
         raise Stop(f"C++ code reached a symbolic tensor through {func}")
 
     def __hash__(self) -> int:

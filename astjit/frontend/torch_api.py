@@ -46,19 +46,19 @@ def wrapper(
 ) -> torch.Tensor:
     """A tensor without memory, of a subclass, that C code takes for one of this shape."""
     make = torch.Tensor._make_wrapper_subclass
-    return make(cls, tuple(sizes), strides=tuple(strides), dtype=dtype, device=device)  # type: ignore[no-any-return,attr-defined]
+    return make(cls, tuple(sizes), strides=tuple(strides), dtype=dtype, device=device)
 
 
 def plain_calls() -> AbstractContextManager[object]:
     """Within it torch functions run themselves: no subclass hook and no mode is asked."""
-    return torch._C.DisableTorchFunction()  # type: ignore[no-any-return,attr-defined]
+    return torch._C.DisableTorchFunction()
 
 
 def count_modes() -> int:
     """How many function modes, dispatch modes and function transforms are active on this thread."""
     functions = torch._C._len_torch_function_stack()
-    dispatch = torch._C._len_torch_dispatch_stack()  # type: ignore[attr-defined]
-    return functions + dispatch + inside_transform()  # type: ignore[no-any-return]
+    dispatch = torch._C._len_torch_dispatch_stack()
+    return functions + dispatch + inside_transform()
 
 
 def state_is_plain() -> bool:
@@ -93,7 +93,7 @@ def why_not_plain(tensor: torch.Tensor) -> str:
 
 
 def attribute_of(func: object) -> str | None:
-    """The tensor attribute that a hook call reads, such as "shape"; None if it is something else."""
+    """The tensor attribute that a hook call reads, such as "shape"; None for other calls."""
     descriptor = getattr(func, "__self__", None)
     if getattr(func, "__name__", "") != "__get__" or descriptor is None:
         return None

@@ -1,0 +1,82 @@
+"""Small makers of syntax trees, and the spelling of private names."""
+
+import ast
+from typing import TypeVar
+
+from astjit.frontend.stops import HOOKS
+
+Tree = TypeVar("Tree", bound=ast.AST)
+
+
+def hook(name: str, *arguments: ast.expr) -> ast.Call:
+    """`__astjit__.name(arguments)`."""
+    hooks = ast.Name(HOOKS, ast.Load())
+    return ast.Call(ast.Attribute(hooks, name, ast.Load()), list(arguments), [])
+
+
+def text(value: str) -> ast.Constant:
+    """A string in the tree."""
+    return ast.Constant(value)
+
+
+def index(node: ast.expr) -> ast.expr:
+    """The index of a subscript as an expression: slices become calls of slice()."""
+    match node:
+        case ast.Slice():
+            bounds = (node.lower, node.upper, node.step)
+            return at(hook("slice", *(b or ast.Constant(None) for b in bounds)), node)
+        case ast.Tuple():
+            return at(ast.Tuple([index(e) for e in node.elts], ast.Load()), node)
+    return node
+
+
+def only_names(target: ast.expr) -> bool:
+    """Whether an assignment target is made of names, tuples, lists and stars."""
+    kinds = (ast.Name, ast.Starred, ast.Tuple, ast.List, ast.expr_context)
+    return all(isinstance(inner, kinds) for inner in ast.walk(target))
+
+
+def statement(call: ast.expr, node: ast.AST) -> ast.Expr:
+    """A call as a statement, where `node` stands."""
+    return at(ast.Expr(at(call, node)), node)
+
+
+def at(made: Tree, node: ast.AST) -> Tree:
+    """`made` at the position of `node`, with everything new inside it."""
+    if not hasattr(made, "lineno"):
+        ast.copy_location(made, node)
+    for child in ast.iter_child_nodes(made):
+        if isinstance(child, ast.expr | ast.stmt) and not hasattr(child, "lineno"):
+            at(child, node)
+    return made
+
+
+class Mangler(ast.NodeTransformer):
+    """Spells out private names, because hooks name attributes by strings.
+
+    Args:
+        class_name: the class around the tree, "" for none.
+    """
+
+    def __init__(self, class_name: str) -> None:
+        self.prefix = "_" + class_name.lstrip("_") if class_name.lstrip("_") else ""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """`self.__secret` in class A  =>  `self._A__secret`."""
+        for field in ("attr", "id", "arg", "name", "names") if self.prefix else ():
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                setattr(node, field, self._mangled(value))
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                node.names = [self._mangled(name) for name in node.names]
+        if isinstance(node, ast.ClassDef):
+            outer, self.prefix = self.prefix, "_" + node.name.lstrip("_")
+            for inner in node.body:
+                self.visit(inner)
+            self.prefix = outer
+            return node
+        return self.generic_visit(node)
+
+    def _mangled(self, name: str) -> str:
+        private = name.startswith("__") and not name.endswith("__")
+        return f"{self.prefix}{name}" if private else name
