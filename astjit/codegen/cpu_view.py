@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 from astjit.codegen.address import (
-    index_name,
     inner_stride,
     line_offset,
     space_of,
@@ -13,11 +12,11 @@ from astjit.codegen.address import (
 from astjit.codegen.dialect import CPU
 from astjit.codegen.expression import Text
 from astjit.codegen.names import Names
+from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
 from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, user_name
-from astjit.fusion.kernel import Buffer, Kernel, is_load
-from astjit.fusion.schedule import Schedule
+from astjit.fusion.kernel import Buffer, is_load
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result, Value
@@ -57,21 +56,16 @@ class Step:
 class CpuView:
     """A kernel as the CPU templates see it."""
 
-    def __init__(
-        self, kernel: Kernel, schedule: Schedule, names: Names, source: SourceLine
-    ) -> None:
-        self.kernel, self.schedule, self.space = kernel, schedule, space_of(kernel)
+    def __init__(self, renamed: Renamed, source: SourceLine) -> None:
+        kernel, schedule, scope = renamed.kernel, renamed.schedule, renamed.scope
+        self.renamed, self.kernel, self.space = renamed, kernel, space_of(kernel)
         self.vectors = schedule.vector != 1
         self.comments = Comments(source)
         self.kept = schedule.kept(kernel)
         self.scratch = [v for v, place in self.kept.items() if place == "scratch"]
-        scope = names.child()
-        for name in (*FIXED, *kernel.axes, *map(index_name, kernel.axes), *kernel.stride_names):
-            scope.reserve(name)
-        self.buffers = {b.name: scope.reserve(b.name) for b in kernel.buffers}
         self.writer = Writer(kernel, CPU, scope, vectors=self.vectors)
-        for param in kernel.numbers:
-            self.writer.texts[param] = Text(scope.reserve(param.name))
+        for param, name in zip(kernel.numbers, renamed.numbers, strict=True):
+            self.writer.texts[param] = Text(name)
         cuts = cut(kernel, self.kept)
         plain = cut(kernel, {}).passes
         self.elements = {r for p in plain for n in p.nodes for r in n.results}
@@ -83,25 +77,30 @@ class CpuView:
         self.row_lines = self._row_lines(indent)
 
     # -- entry point ---------------------------------------------------------------------------
-    def entry(self) -> Entry:
-        """What the entry point takes."""
-        kernel = self.kernel
+    def arguments(self) -> list[Argument]:
+        """What the entry point takes, in the text's names."""
+        kernel, numbers = self.kernel, zip(self.kernel.numbers, self.renamed.numbers, strict=True)
         arguments = [Argument("buffer", b.name, "pointer") for b in kernel.buffers]
         arguments += [Argument("size", a, "long") for a in kernel.axes]
         arguments += [Argument("stride", s, "long") for s in kernel.stride_names]
-        arguments += [Argument("number", p.name, number_ctype(kernel, p)) for p in kernel.numbers]
+        arguments += [Argument("number", name, number_ctype(kernel, p)) for p, name in numbers]
         if self.scratch:
             arguments.append(Argument("work", "work", "pointer"))
         arguments.append(Argument("threads", "threads", "int"))
-        return Entry(kernel.name, tuple(arguments), len(self.scratch))
+        return arguments
+
+    def entry(self) -> Entry:
+        """What the entry point takes, in the user's names."""
+        return self.renamed.entry(self.arguments(), len(self.scratch))
 
     @property
     def head(self) -> str:
         """The function's head up to the opening brace."""
+        buffers = {b.name: b for b in self.kernel.buffers}
         declarations = []
-        for argument in self.entry().arguments:
+        for argument in self.arguments():
             if argument.role == "buffer":
-                buffer = next(b for b in self.kernel.buffers if b.name == argument.name)
+                buffer = buffers[argument.name]
                 const = "const " if buffer.role == "in" else ""
                 declarations.append(f"{const}{CPU.memory_types[buffer.dtype.name]}* {buffer.name}")
             elif argument.role == "work":

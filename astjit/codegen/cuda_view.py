@@ -8,11 +8,11 @@ from astjit.codegen.cuda_lanes import Lanes, held_dtype
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import Text, number
 from astjit.codegen.names import Names
+from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
 from astjit.codegen.values import Writer, dtype_of, number_ctype, user_name
-from astjit.fusion.kernel import Buffer, Kernel, is_load
-from astjit.fusion.schedule import Schedule
+from astjit.fusion.kernel import Buffer, is_load
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Result, Value
@@ -68,24 +68,18 @@ class Step:
 class CudaView:
     """A kernel variant as the CUDA templates see it."""
 
-    def __init__(
-        self, kernel: Kernel, schedule: Schedule, names: Names, source: SourceLine
-    ) -> None:
-        self.kernel, self.schedule, self.space = kernel, schedule, space_of(kernel)
-        self.comments = Comments(source)
+    def __init__(self, renamed: Renamed, source: SourceLine) -> None:
+        kernel, schedule, scope = renamed.kernel, renamed.schedule, renamed.scope
+        self.renamed, self.kernel, self.schedule = renamed, kernel, schedule
+        self.space, self.comments = space_of(kernel), Comments(source)
         self.pieces: set[str] = set()
         self.kept = schedule.kept(kernel)
         self.resident = [v for v, place in self.kept.items() if place == "registers"]
         self.index = "long long" if schedule.wide else CUDA.size
-        scope = names.child()
-        for name in (*FIXED, *kernel.axes, *map(index_name, kernel.axes), *kernel.stride_names):
-            scope.reserve(name)
-        for buffer in kernel.buffers:
-            scope.reserve(buffer.name)
         self.vectors = {b.name: scope.take(f"{b.name}_v") for b in kernel.buffers}
         self.writer = Writer(kernel, CUDA, scope, vectors=False)
-        for param in kernel.numbers:
-            self.writer.texts[param] = Text(scope.reserve(param.name))
+        for param, name in zip(kernel.numbers, renamed.numbers, strict=True):
+            self.writer.texts[param] = Text(name)
         self.starts, self.start_lines = self._row_starts(scope)
         self.arrays = {v: self._array_name(v, scope) for v in self.resident}
         self.lanes = Lanes(kernel, schedule, self.space, self.vectors, self.arrays, self.starts)
@@ -114,15 +108,19 @@ class CudaView:
         }
 
     # -- entry point ---------------------------------------------------------------------------
-    def entry(self) -> Entry:
-        """What the entry point takes."""
-        kernel = self.kernel
+    def arguments(self) -> list[Argument]:
+        """What the entry point takes, in the text's names."""
+        kernel, numbers = self.kernel, zip(self.kernel.numbers, self.renamed.numbers, strict=True)
         size = "long" if self.schedule.wide else "int"
         arguments = [Argument("buffer", b.name, "pointer") for b in kernel.buffers]
         arguments += [Argument("size", a, size) for a in self._sizes()]
         arguments += [Argument("stride", s, "long") for s in kernel.stride_names]
-        arguments += [Argument("number", p.name, number_ctype(kernel, p)) for p in kernel.numbers]
-        return Entry(kernel.name, tuple(arguments))
+        arguments += [Argument("number", name, number_ctype(kernel, p)) for p, name in numbers]
+        return arguments
+
+    def entry(self) -> Entry:
+        """What the entry point takes, in the user's names."""
+        return self.renamed.entry(self.arguments())
 
     def _sizes(self) -> list[str]:
         """The axes whose extents the text mentions; a row kernel's rows are its grid."""
@@ -147,7 +145,7 @@ class CudaView:
     def head(self) -> str:
         """The kernel's head up to the opening brace."""
         declarations = []
-        for argument in self.entry().arguments:
+        for argument in self.arguments():
             if argument.role == "buffer":
                 buffer = next(b for b in self.kernel.buffers if b.name == argument.name)
                 const = "const " if buffer.role == "in" else ""

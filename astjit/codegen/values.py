@@ -15,6 +15,7 @@ from astjit.ir.function import Node, maker
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.table import OPS
 from astjit.types.dtype import BOOL, F32, F64, I64, Category, DType
+from astjit.types.shape import Dim, Expr, Sym
 from astjit.types.tensor import TensorType, Type
 
 _CAST, _ROUND = OPS["to"], OPS["round_to"]
@@ -102,8 +103,9 @@ class Writer:
         return dtype_of(node.results[0].type)
 
     def _size(self, node: Node) -> Text:
-        text = str(node.fields["value"])
-        return Text(text) if text.isidentifier() or text.isdigit() else Text(f"({text})")
+        value = node.fields["value"]
+        assert isinstance(value, int | Sym | Expr)
+        return size_text(value)
 
     def _cast(self, node: Node) -> Text:
         (value,) = node.values
@@ -178,6 +180,25 @@ class Writer:
 def user_name(value: Value) -> str:
     """The user's variable for a value: fusion marks those that share a buffer's name with a `_`."""
     return value.name.rstrip("_")
+
+
+def size_text(size: Dim) -> Text:
+    """A size in C; sizes are never negative where `//` and `%` are used."""
+    match size:
+        case int():
+            return Text(str(size))
+        case Sym():
+            return Text(size.name)
+        case Expr("max" | "min" as op, (a, b)):
+            left, right = size_text(a), size_text(b)
+            test = compose("{0} > {1}" if op == "max" else "{0} < {1}", (left, right), {})
+            return compose("{0} ? {1} : {2}", (test, left, right), {})
+    spelled = {"add": "+", "mul": "*", "floordiv": "/", "mod": "%"}[size.op]
+    texts = [size_text(arg) for arg in size.args]
+    result = texts[0]
+    for text in texts[1:]:
+        result = compose(f"{{0}} {spelled} {{1}}", (result, text), {})
+    return result
 
 
 def count_uses(nodes: Iterable[Node]) -> Counter[Value]:

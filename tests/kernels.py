@@ -1,0 +1,136 @@
+"""Runs Groups on real tensors through the generated text: C++ built by g++, CUDA in the emulator."""
+
+import ctypes
+import hashlib
+import subprocess
+import tempfile
+from pathlib import Path
+
+import torch
+
+from astjit.codegen.emit import cpu_unit, cuda_unit
+from astjit.fusion.kernel import Group
+from astjit.fusion.launch import launch
+from astjit.fusion.schedule import schedule
+from astjit.targets.cxx import flags
+from astjit.types.shape import evaluate
+from tests.emulator import emulate
+from tests.fusion.execute import allocate, host_number, run_node, value_of
+
+_CTYPES = {
+    "pointer": ctypes.c_void_p,
+    "long": ctypes.c_long,
+    "int": ctypes.c_int,
+    "double": ctypes.c_double,
+    "float": ctypes.c_float,
+}
+
+
+def no_source(location):
+    return ""
+
+
+def build_cpu(kernels, source_line=no_source):
+    """One unit of all kernels, as (library, Text)."""
+    text = cpu_unit([(k, schedule(k, "cpu", {}, 64)) for k in kernels], source_line, "g++")
+    command = ["g++", *flags(), "-w"]
+    key = hashlib.sha256((text.source + str(command)).encode()).hexdigest()[:24]
+    folder = Path(tempfile.gettempdir()) / "astjit_test_units"
+    folder.mkdir(exist_ok=True)
+    library = folder / f"{key}.so"
+    if not library.exists():
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            source = Path(place) / "unit.cpp"
+            source.write_text(text.source)
+            subprocess.run([*command, str(source), "-o", f"{place}/unit.so"], check=True)
+            Path(place, "unit.so").rename(library)
+    return ctypes.CDLL(str(library)), text
+
+
+def arguments(group, memory, sizes):
+    """What a launch is given: tensors by buffer name, extents, strides and numbers by name."""
+    kernel = group.kernel
+    buffers = {}
+    inputs = [b for b in kernel.buffers if b.role == "in"]
+    for buffer, value, offset in zip(inputs, group.inputs, group.offsets, strict=True):
+        base = memory[value]
+        start = base.storage_offset() + evaluate(offset, sizes)
+        room = base.untyped_storage().nbytes() // base.element_size() - start
+        buffers[buffer.name] = torch.as_strided(base, (max(room, 0),), (1,), start)
+    for buffer, value in zip(kernel.buffers[len(inputs) :], group.outputs, strict=True):
+        memory[value] = allocate(value.type, sizes)
+        made = memory[value]
+        count = made.untyped_storage().nbytes() // made.element_size()
+        buffers[buffer.name] = torch.as_strided(made, (count,), (1,))
+    numbers = {}
+    for param, value in zip(kernel.numbers, group.numbers, strict=True):
+        known = value in memory or not hasattr(value, "node")
+        numbers[param.name] = value_of(value, memory) if known else host_number(value, sizes)
+    extents = {a: evaluate(d, sizes) for a, d in group.extents.items()}
+    strides = {s: evaluate(d, sizes) for s, d in group.strides.items()}
+    return buffers, extents, {**extents, **strides, **numbers}
+
+
+def run_cpu(unit, group, memory, sizes, threads=2):
+    library, text = unit
+    buffers, extents, values = arguments(group, memory, sizes)
+    entry = text.entries[group.kernel.name]
+    row = extents[group.kernel.axes[-1]] if group.kernel.axes else 1
+    work = torch.full((max(1, threads * entry.scratch * row),), float("nan"))
+    given = {"work": work.data_ptr(), "threads": threads, **values}
+    packed = [
+        _CTYPES[a.ctype](buffers[a.name].data_ptr() if a.role == "buffer" else given[a.name])
+        for a in entry.arguments
+    ]
+    getattr(library, entry.name)(*packed)
+
+
+def alignment_of(buffers, kernel, values):
+    """The largest power of two, up to 16, that divides every pointer and row stride in bytes."""
+    found = 16
+    for buffer in kernel.buffers:
+        size = buffer.dtype.itemsize
+        places = [buffers[buffer.name].data_ptr()]
+        places += [values.get(s, s) * size for s in buffer.strides or () if s != 1]
+        for place in places:
+            while place % found:
+                found //= 2
+    return found
+
+
+def run_emulated(group, memory, sizes, order="natural", seed=0, arch="sm_90"):
+    """Run under the checked emulator; returns (schedule, text) after asserting a clean report."""
+    kernel = group.kernel
+    buffers, extents, values = arguments(group, memory, sizes)
+    chosen = schedule(kernel, "cuda", extents, alignment_of(buffers, kernel, values))
+    text = cuda_unit([(kernel, chosen)], no_source, arch)
+    plan = launch(kernel, chosen, extents)
+    if plan is None:
+        return chosen, text
+    entry = text.entries[kernel.name]
+    args = [buffers[a.name] if a.role == "buffer" else values[a.name] for a in entry.arguments]
+    report = emulate(
+        text.helpers,
+        text.kernels,
+        kernel.name,
+        None,
+        args,
+        plan.grid,
+        plan.block,
+        schedule=order,
+        seed=seed,
+    )
+    assert not report.errors, report.errors
+    assert not any(report.unwritten.values()), report.unwritten
+    return chosen, text
+
+
+def run_parts(function, parts, inputs, sizes, run):
+    """The results of a function whose groups are run by `run(group, memory, sizes)`."""
+    memory = dict(zip(function.params, inputs, strict=True))
+    for part in parts.parts:
+        if isinstance(part, Group):
+            run(part, memory, sizes)
+        else:
+            run_node(part.node, memory, sizes)
+    return [value_of(v, memory) for v in function.results]
