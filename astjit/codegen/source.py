@@ -43,7 +43,7 @@ def prune(lines: list[str], rest: str) -> list[str]:
     kept: list[str] = []
     for line in reversed(lines):
         declared = re.match(r"\s*(?:const )?[\w ]+[*&]? ?\b(\w+) = ", line)
-        text = rest + "\n".join(kept)
+        text = "\n".join([rest, *kept])
         if declared and not re.search(rf"\b{declared[1]}\b", text):
             continue
         kept.insert(0, line)
