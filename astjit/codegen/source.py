@@ -52,8 +52,10 @@ def prune(lines: list[str], rest: str) -> list[str]:
 
 def parameters(opening: str, declarations: list[str], closing: str) -> str:
     """A function head with its parameters aligned under the first, at most WIDTH columns."""
-    indent = " " * (len(opening) if len(opening) < 48 else 4)
-    first = opening if len(opening) < 48 else opening + "\n" + indent
+    longest = max(map(len, declarations), default=0) + len(closing)
+    beside = len(opening) < 48 and len(opening) + longest <= WIDTH
+    indent = " " * (len(opening) if beside else 4)
+    first = opening if beside else opening + "\n" + indent
     lines, current = [], first
     for position, declaration in enumerate(declarations):
         piece = declaration + (", " if position < len(declarations) - 1 else closing)

@@ -183,8 +183,9 @@ class Traced:
 
 TREES = st.recursive(
     st.sampled_from("abc"),
-    lambda inner: st.tuples(st.sampled_from("+-*/"), inner, inner)
-    | st.tuples(st.just("neg"), inner),
+    lambda inner: (
+        st.tuples(st.sampled_from("+-*/"), inner, inner) | st.tuples(st.just("neg"), inner)
+    ),
     max_leaves=12,
 )
 

@@ -27,7 +27,9 @@ def test_identifier(wish, name):
     assert identifier(wish) == name
 
 
-@pytest.mark.parametrize("word", ["int", "float", "short", "this", "threadIdx", "main", "y0", "min"])
+@pytest.mark.parametrize(
+    "word", ["int", "float", "short", "this", "threadIdx", "main", "y0", "min"]
+)
 def test_words_of_c_are_never_given(word):
     names = Names()
     assert word in names
