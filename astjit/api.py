@@ -116,11 +116,15 @@ class Record:
         Raises:
             UnsupportedSyntax: something cannot be captured.
             UnsupportedOp: likewise.
-            UsageError: an input wants a gradient.
+            UsageError: an input requires a gradient.
         """
         config = replace(self.config, target=target or self.config.target)
+        return self._captured(lambda c: c.build_call(self.segment(args, kwargs), config))
+
+    def _captured(self, make: Callable[[Any], Any]) -> Any:
+        """What `make` gives for the compiler, with the user's exceptions where capture stops."""
         try:
-            return _compiler().build_call(self.segment(args, kwargs), config)
+            return make(_compiler())
         except Stop as stop:
             raise unsupported(stop) from None
         except NeedsGrad as needs:
@@ -132,6 +136,17 @@ class Record:
     def ssa(self, *args: object, **kwargs: object) -> str:
         """The SSA of a call, after all passes."""
         return function_text(self.built(args, kwargs).function)
+
+    def ssa_after(
+        self, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> str:
+        """The SSA of a call as the pass called `name` first leaves it.
+
+        Raises:
+            UsageError: no pass is called so.
+        """
+        segment = self.segment(args, kwargs)
+        return function_text(self._captured(lambda c: c.lowered(segment, self.config, name)))
 
     def cuda_source(self, *args: object, arch: str | None = None, **kwargs: object) -> str:
         """The CUDA text of a call's kernels."""
@@ -152,8 +167,10 @@ class Record:
         """The function with what is compiled as a call."""
         return str(_compiler().rewritten_source(self.segment(args, kwargs), self.config))
 
-    def explain(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Report:
-        """What becomes of a call."""
+    def explain(
+        self, args: tuple[object, ...], kwargs: Mapping[str, object], arch: str | None = None
+    ) -> Report:
+        """What becomes of a call; the CUDA texts are for `arch`."""
         name, gradients = self.dispatcher.name, self.dispatcher.gradients
         try:
             made = _compiler().build_call(self.segment(args, kwargs), self.config)
@@ -164,7 +181,7 @@ class Record:
             return report_eager(name, reason, gradients + 1)
         compiler = _compiler()
         measured = compiler.measure(made, self.segment(args, kwargs).arguments)
-        texts = compiler.kernel_texts(made, *measured, default_arch())
+        texts = compiler.kernel_texts(made, *measured, expand_arch(arch or default_arch()))
         return report_program(name, made, measured[0], texts, gradients)
 
 

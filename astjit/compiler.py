@@ -22,6 +22,7 @@ __all__ = [
     "cuda_text",
     "kernel_texts",
     "load_call",
+    "lowered",
     "measure",
     "own_target",
 ]  # what api.py, which loads this module late, reaches through it
@@ -46,6 +47,13 @@ def build(segment: Segment, reads: Reads, target: Target | None, config: Config)
     target = target or own_target(function)
     parts = groups(function, target.name, config)  # fusion/: kernels and library calls
     return program(function, parts, reads, target)  # runtime/: the host function and its kernels
+
+
+def lowered(segment: Segment, config: Config, after: str) -> Function:
+    """The SSA of a segment as the pass called `after` first leaves it."""
+    function = lower(segment, Reads(), config)
+    run(function, config, after=after)
+    return function
 
 
 def own_target(function: Function) -> Target:

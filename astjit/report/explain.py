@@ -6,6 +6,7 @@ report.fallbacks, .unfused, .library_calls
 print(report)
 """
 
+import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -121,7 +122,7 @@ class Report:
             moved = f"reads {_bytes(kernel.reads)}, writes {_bytes(kernel.writes)}"
             shown = f"{moved}, {kernel.flops:,} operations"
             lines.append(f"  kernel {kernel.name} ({kernel.kind}): {shown}")
-            lines += [f"    {place}" for place in kernel.lines]
+            lines += [f"    {place}: {_source(place)}" for place in kernel.lines]
         lines += [f"  library call {call}" for call in self.library_calls]
         lines += [f"  left to Python: {fallback}" for fallback in self.fallbacks]
         lines += [f"  not fused: {edge}" for edge in self.unfused]
@@ -209,6 +210,10 @@ def _operations(kernel: Kernel, extents: Mapping[str, int]) -> int:
         axes = frozenset[str]() if isinstance(value, Literal) else known[value].axes
         total += _count(axes, extents)
     return total
+
+
+def _source(place: Location) -> str:
+    return linecache.getline(place.file, place.line).strip()
 
 
 def _count(axes: frozenset[str] | tuple[str, ...], extents: Mapping[str, int]) -> int:

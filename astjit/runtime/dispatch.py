@@ -17,6 +17,7 @@ import torch
 from astjit.config import Config
 from astjit.errors import AstjitWarning, InternalError, UnsupportedOp, UnsupportedSyntax
 from astjit.frontend.stops import NeedsGrad, Stop
+from astjit.frontend.torch_api import state_is_plain
 from astjit.runtime.entry import Entry, Loaded
 from astjit.runtime.words import MISS
 
@@ -101,7 +102,7 @@ class Dispatcher:
     def missed(self, *values: object) -> object:
         """The result of a call that no program fits, given the values of all parameters."""
         self._misses += 1
-        if self._given_up or self._is_eager(kind := call_kind(values)):
+        if self._given_up or _is_traced(values) or self._is_eager(kind := call_kind(values)):
             return self.entry.run(*values)
         with self._lock:
             result = self._try(values)  # another thread may have been here first
@@ -207,6 +208,11 @@ class Dispatcher:
         if message not in self._told:
             self._told.add(message)
             warnings.warn(AstjitWarning(message), stacklevel=4)
+
+
+def _is_traced(values: tuple[object, ...]) -> bool:
+    """Whether something else looks at what the call does: a mode, a transform, a tracer."""
+    return not state_is_plain() or any(isinstance(value, torch.fx.Proxy) for value in values)
 
 
 def _attempt(program: Callable[..., object], values: tuple[object, ...]) -> object:

@@ -22,6 +22,7 @@ complete, so after an exception the original runs too, and raises its own.
 
 import builtins
 import inspect
+import keyword
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ class Entry:
         signature = inspect.signature(original)
         parameters = tuple(signature.parameters.values())
         self.parameters = tuple(p.name for p in parameters)
-        names = Names((*self.parameters, *dir(builtins)))
+        names = Names((*self.parameters, *dir(builtins), *keyword.kwlist))
         namespace: dict[str, object] = {}
 
         def known(wish: str, value: object) -> str:
