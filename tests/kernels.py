@@ -1,4 +1,4 @@
-"""Runs Groups on real tensors through the generated text: C++ built by g++, CUDA in the emulator."""
+"""Runs Groups on real tensors through generated text: C++ by g++, CUDA in the emulator."""
 
 import ctypes
 import hashlib
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from astjit.codegen.emit import cpu_unit, cuda_unit
+from astjit.codegen.emit import cpu_unit
 from astjit.fusion.kernel import Group
 from astjit.fusion.launch import launch
 from astjit.fusion.schedule import schedule
@@ -71,10 +71,9 @@ def arguments(group, memory, sizes):
     return buffers, extents, {**extents, **strides, **numbers}
 
 
-def run_cpu(unit, group, memory, sizes, threads=2):
-    library, text = unit
+def run_cpu(library, entry, group, memory, sizes, threads=2):
+    """Run a group through its entry point in a built library."""
     buffers, extents, values = arguments(group, memory, sizes)
-    entry = text.entries[group.kernel.name]
     row = extents[group.kernel.axes[-1]] if group.kernel.axes else 1
     work = torch.full((max(1, threads * entry.scratch * row),), float("nan"))
     given = {"work": work.data_ptr(), "threads": threads, **values}
@@ -98,21 +97,20 @@ def alignment_of(buffers, kernel, values):
     return found
 
 
-def run_emulated(group, memory, sizes, order="natural", seed=0, arch="sm_90"):
-    """Run under the checked emulator; returns (schedule, text) after asserting a clean report."""
-    kernel = group.kernel
+def cuda_variant(group, memory, sizes):
+    """The arguments of a launch, its schedule and its plan."""
     buffers, extents, values = arguments(group, memory, sizes)
-    chosen = schedule(kernel, "cuda", extents, alignment_of(buffers, kernel, values))
-    text = cuda_unit([(kernel, chosen)], no_source, arch)
-    plan = launch(kernel, chosen, extents)
-    if plan is None:
-        return chosen, text
-    entry = text.entries[kernel.name]
+    chosen = schedule(group.kernel, "cuda", extents, alignment_of(buffers, group.kernel, values))
+    return buffers, values, chosen, launch(group.kernel, chosen, extents)
+
+
+def emulate_launch(text, entry, buffers, values, plan, order="natural", seed=0):
+    """Run one launch under the checked emulator and assert a clean report."""
     args = [buffers[a.name] if a.role == "buffer" else values[a.name] for a in entry.arguments]
     report = emulate(
         text.helpers,
         text.kernels,
-        kernel.name,
+        entry.name,
         None,
         args,
         plan.grid,
@@ -122,7 +120,6 @@ def run_emulated(group, memory, sizes, order="natural", seed=0, arch="sm_90"):
     )
     assert not report.errors, report.errors
     assert not any(report.unwritten.values()), report.unwritten
-    return chosen, text
 
 
 def run_parts(function, parts, inputs, sizes, run):

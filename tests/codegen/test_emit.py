@@ -2,10 +2,13 @@
 
 import itertools
 import re
+from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
 
+from astjit.codegen.emit import cuda_unit
 from astjit.config import Config
 from astjit.fusion.group import groups
 from astjit.fusion.kernel import Group
@@ -13,11 +16,19 @@ from astjit.passes.pipeline import run
 from astjit.runtime.interpret import bind_sizes
 from astjit.types.tensor import ScalarType
 from tests.fusion.cases import CASES
-from tests.kernels import build_cpu, run_cpu, run_emulated, run_parts
+from tests.kernels import (
+    build_cpu,
+    cuda_variant,
+    emulate_launch,
+    no_source,
+    run_cpu,
+    run_parts,
+)
 
 NAMES = [case.name for case in CASES]
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 BATCHES, ROWS = (0, 1, 2, 33), (0, 1, 31, 33, 1000, 4096, 50257)
+EMULATED = (0, 1, 31, 33, 1000, 4096)
 
 
 def specialised(case, dtype, sizes):
@@ -85,48 +96,94 @@ def unfit(case, sizes):
     return case.name == "swiglu_chunk" and sizes["cols"] % 2 == 1
 
 
-UNITS = {}
+def pattern(sizes):
+    """Which of the case's sizes are 1: one program each."""
+    return tuple(name for name, size in sizes.items() if size == 1)
 
 
-def unit_of(parts, key):
-    if key not in UNITS:
-        UNITS[key] = build_cpu([p.kernel for p in parts.parts if isinstance(p, Group)])
-    return UNITS[key]
+def shapes(case, batches, rows, limit):
+    """The sizes to try, by pattern of ones."""
+    found = {}
+    for batch, row in itertools.product(batches, rows):
+        sizes = fitting(case, batch, row)
+        if not unfit(case, sizes) and batch * row <= limit:
+            found.setdefault(pattern(sizes), []).append(sizes)
+    return found
+
+
+def named(part, name):
+    """The part with another kernel name, so that many share one text."""
+    if not isinstance(part, Group):
+        return part
+    return replace(part, kernel=replace(part.kernel, name=name))
+
+
+@cache
+def programs(dtype):
+    """Every case and pattern of ones as (function, parts), and one library of all their kernels."""
+    made = {}
+    for case in CASES:
+        for number, (ones, found) in enumerate(shapes(case, BATCHES, ROWS, 2_000_000).items()):
+            function, parts = specialised(case, dtype, found[0])
+            cut = [named(p, f"{case.name}_{number}_{i}") for i, p in enumerate(parts.parts)]
+            made[case.name, ones] = function, replace(parts, parts=tuple(cut))
+    kernels = [p.kernel for _, ps in made.values() for p in ps.parts if isinstance(p, Group)]
+    return made, build_cpu(kernels)
 
 
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_cpu(case, dtype):
-    for batch, row in itertools.product(BATCHES, ROWS):
-        sizes = fitting(case, batch, row)
-        if unfit(case, sizes) or batch * row > 2_000_000:
-            continue
-        function, parts = specialised(case, dtype, sizes)
-        inputs = make_inputs(function, sizes, batch + row)
-        bound = bind_sizes(function.params, inputs)
-        unit = unit_of(parts, (case.name, dtype, batch == 1, row == 1))
-        results = run_parts(
-            function, parts, inputs, bound, lambda g, m, s, unit=unit: run_cpu(unit, g, m, s)
-        )
-        check(case, results, inputs, dtype)
+def test_cpu(dtype):
+    """One unit holds every case; each is right at every size of its pattern of ones."""
+    made, (library, text) = programs(dtype)
+
+    def run_one(group, memory, sizes):
+        run_cpu(library, text.entries[group.kernel.name], group, memory, sizes)
+
+    for case in CASES:
+        for ones, found in shapes(case, BATCHES, ROWS, 2_000_000).items():
+            function, parts = made[case.name, ones]
+            for sizes in found:
+                inputs = make_inputs(function, sizes, sum(sizes.values()))
+                bound = bind_sizes(function.params, inputs)
+                results = run_parts(function, parts, inputs, bound, run_one)
+                check(case, results, inputs, dtype)
 
 
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 @pytest.mark.parametrize("dtype", ["f32", "bf16"])
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_emulated(case, dtype):
-    for batch, row in itertools.product((0, 1, 2, 3), (0, 1, 31, 33, 1000, 4096)):
-        if batch == 3 and row > 33:
-            continue
-        sizes = fitting(case, batch, row)
-        if unfit(case, sizes):
-            continue
-        function, parts = specialised(case, dtype, sizes)
-        inputs = make_inputs(function, sizes, batch + row)
+    """Every variant that the sizes take, in one text, clean and right under the emulator."""
+    waiting, variants = [], {}
+    for number, (ones, found) in enumerate(shapes(case, (0, 1, 2, 3), EMULATED, 8200).items()):
+        function, parts = specialised(case, dtype, found[0])
+        cut = [named(p, f"{case.name}_{number}_{i}") for i, p in enumerate(parts.parts)]
+        for sizes in found:
+            waiting.append((function, replace(parts, parts=tuple(cut)), sizes, ones))
+    for function, parts, sizes, _ in waiting:  # first only to see which variants there are
+        inputs = make_inputs(function, sizes)
         bound = bind_sizes(function.params, inputs)
-        order = ("natural", "reverse", "random")[(batch + row) % 3]
-        results = run_parts(
-            function, parts, inputs, bound, lambda g, m, s, o=order: run_emulated(g, m, s, o)
-        )
+        run_parts(function, parts, inputs, bound, lambda g, m, s: variant_of(variants, g, m, s))
+    text = cuda_unit([(g.kernel, chosen) for g, chosen in variants.values()], no_source, "sm_90")
+    for count, (function, parts, sizes, _) in enumerate(waiting):
+        inputs = make_inputs(function, sizes, sum(sizes.values()))
+        bound = bind_sizes(function.params, inputs)
+        order = ("natural", "reverse", "random")[count % 3]
+
+        def run_one(group, memory, sizes, order=order):
+            buffers, values, chosen, plan = cuda_variant(group, memory, sizes)
+            if plan is not None:
+                name = variants[group.kernel.name, chosen][0].kernel.name
+                emulate_launch(text, text.entries[name], buffers, values, plan, order)
+
+        results = run_parts(function, parts, inputs, bound, run_one)
         check(case, results, inputs, dtype)
+
+
+def variant_of(variants, group, memory, sizes):
+    """Note the variant that a launch takes, under a name of its own."""
+    _, _, chosen, plan = cuda_variant(group, memory, sizes)
+    if plan is not None:
+        name = f"{group.kernel.name}_{len(variants)}"
+        variants.setdefault((group.kernel.name, chosen), (named(group, name), chosen))
