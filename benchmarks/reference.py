@@ -218,7 +218,8 @@ def time_all(
 def machine() -> str:
     found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     name = found[1] if found else platform.machine()
-    return f"{name}, {os.cpu_count()} cores, torch {torch.__version__}"
+    threads = torch.get_num_threads()
+    return f"{name}, {os.cpu_count()} cores, {threads} threads, torch {torch.__version__}"
 
 
 def main() -> None:
@@ -226,7 +227,10 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(WORKLOADS), metavar="name")
     parser.add_argument("--check", action="store_true", help="no timing")
     parser.add_argument("--seconds", type=float, default=4.0, help="to time a row for")
+    parser.add_argument("--threads", type=int, help="PyTorch's number, and ours")
     options = parser.parse_args()
+    if options.threads:
+        torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     start = time.perf_counter()
     library = build_all()

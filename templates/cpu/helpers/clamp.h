@@ -7,7 +7,7 @@ HELPER vf at_least(float low, vf a) {
 HELPER vf at_most(float high, vf a) {
   return __builtin_ia32_minps512_mask(fill(high), a, vf{}, -1, 4);
 }
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && !defined(__AVX512F__)
 HELPER vf at_least(float low, vf a) { return __builtin_ia32_maxps256(fill(low), a); }
 HELPER vf at_most(float high, vf a) { return __builtin_ia32_minps256(fill(high), a); }
 #else

@@ -19,7 +19,11 @@ HELPER vi rounded_bf16(vf a) {  // the upper half is the result; NaN stays NaN
 HELPER vh narrow_bf16(vf a) { return __builtin_convertvector((vu)rounded_bf16(a) >> 16, vh); }
 HELPER vf round_bf16(vf a) { return (vf)(rounded_bf16(a) & (int)0xffff0000); }
 
-#if defined(__AVX2__) && defined(__F16C__) && !defined(__AVX512F__)
+#if defined(__clang__) && defined(__F16C__)
+typedef _Float16 half_lanes __attribute__((vector_size(2 * W)));
+HELPER vf widen_f16(vh h) { return __builtin_convertvector((half_lanes)h, vf); }
+HELPER vh narrow_f16(vf a) { return (vh)__builtin_convertvector(a, half_lanes); }
+#elif defined(__AVX2__) && defined(__F16C__) && !defined(__AVX512F__)
 HELPER vf widen_f16(vh h) { return __builtin_ia32_vcvtph2ps256((vs)h); }
 HELPER vh narrow_f16(vf a) { return (vh)__builtin_ia32_vcvtps2ph256(a, 0); }
 #elif defined(__AVX512F__)
