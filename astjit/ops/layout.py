@@ -97,7 +97,12 @@ def _aligned_strides(kind: TensorType, dims: tuple[Dim, ...]) -> list[Dim]:
 def dense_or_strided(
     source: TensorType, dims: tuple[Dim, ...], strides: tuple[Dim, ...]
 ) -> TensorType:
-    """The type of a view; recognised as dense when some order of the axes makes it so."""
+    """The type of a view; recognised as dense when some order of the axes makes it so.
+
+    Without elements it is contiguous, whatever its strides, as in torch.
+    """
+    if 0 in dims:
+        return TensorType(source.dtype, dims, device=source.device)
     running: Dim = 1
     left = [a for a in range(len(dims)) if dims[a] != 1]
     order: list[int] = []
