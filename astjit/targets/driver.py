@@ -13,11 +13,11 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from struct import Struct
 from typing import Any, Protocol
 
 from cuda.bindings import driver as bindings
-from cuda.core import LEGACY_DEFAULT_STREAM, Device, LaunchConfig, ObjectCode, Stream, launch
 
 Extent = tuple[int, ...]
 """A grid or a block: one to three counts, x first."""
@@ -65,15 +65,21 @@ class Driver(Protocol):
 
 
 class CudaCore:
-    """The driver of this machine, reached through cuda.core; needs a GPU from the first call on."""
+    """The driver of this machine, reached through cuda.core; needs a GPU from the first call on.
+
+    cuda.core is imported when the first is made: it takes longer than the rest of astjit together.
+    """
+
+    def __init__(self) -> None:
+        self._core: Any = import_module("cuda.core")
 
     def use_device(self, device: int) -> None:
         """Make the device's primary context, which PyTorch uses too, current in this thread."""
-        Device(device).set_current()
+        self._core.Device(device).set_current()
 
     def kernel(self, cubin: bytes, name: str) -> Any:
         """Load an image at once, since loading is not allowed while a graph is captured."""
-        return ObjectCode.from_cubin(cubin, name=name).get_kernel(name)
+        return self._core.ObjectCode.from_cubin(cubin, name=name).get_kernel(name)
 
     def allow_shared(self, kernel: Any, device: int, size: int) -> None:
         """Raise the kernel's limit; cuda.core only reads this attribute, so the bindings set it.
@@ -89,15 +95,16 @@ class CudaCore:
 
     def stream(self, device: int, handle: int) -> Any:
         """Wrap a stream of PyTorch's, which stays its owner."""
-        return Stream.from_handle(handle) if handle else LEGACY_DEFAULT_STREAM
+        core = self._core
+        return core.Stream.from_handle(handle) if handle else core.LEGACY_DEFAULT_STREAM
 
     def config(self, grid: Extent, block: Extent, shared: int) -> Any:
         """The shape of a launch."""
-        return LaunchConfig(grid=grid, block=block, shmem_size=shared)
+        return self._core.LaunchConfig(grid=grid, block=block, shmem_size=shared)
 
     def launch(self, stream: Any, config: Any, kernel: Any, arguments: Sequence[Any]) -> None:
         """Queue the kernel on the stream."""
-        launch(stream, config, kernel, *arguments)
+        self._core.launch(stream, config, kernel, *arguments)
 
 
 @dataclass(frozen=True, slots=True)
