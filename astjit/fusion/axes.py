@@ -52,17 +52,22 @@ class Nest:
 
 
 def access(kind: TensorType, axes: Sequence[Axis | None]) -> Access:
-    """How a tensor whose dims are these axes (None: of size 1) is reached.
-
-    An axis of stride 0 is one that it does not vary over, unless the layout is dense: then some
-    size is 0.
-    """
+    """How a tensor whose dims are these axes (None: of size 1) is reached."""
     strides: dict[Axis, Dim] = {}
     sizes: dict[Axis, Dim] = {}
-    for axis, stride, size in zip(axes, kind.element_strides(), kind.dims, strict=True):
-        if axis is not None and (stride != 0 or kind.order is not None):
+    moves = moving(kind)
+    rows = zip(axes, kind.element_strides(), kind.dims, moves, strict=True)
+    for axis, stride, size, moved in rows:
+        if axis is not None and moved:
             strides[axis], sizes[axis] = stride, size
     return Access(strides, sizes)
+
+
+def moving(kind: TensorType) -> tuple[bool, ...]:
+    """Whether a step along each dim moves in memory; all do where the layout is dense."""
+    if kind.strides is None:
+        return (True,) * kind.rank
+    return tuple(stride != 0 for stride in kind.strides)
 
 
 def memory_order(kind: TensorType) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ every axis, all reductions combine the same axes, and no value is read at two in
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from astjit.fusion.axes import Axis, access
+from astjit.fusion.axes import Axis, moving
 from astjit.fusion.pieces import Unfit, Unit, call_of, is_one, is_view, reduced_axes, view_source
 from astjit.ir.function import Node
 from astjit.ir.value import Value
@@ -155,7 +155,8 @@ class _Indexer:
         assert isinstance(kind, TensorType)
         axes = self.fresh(kind)
         self.space.leaves[piece, position] = axes
-        return axes, frozenset(access(kind, axes).strides)
+        pairs = zip(axes, moving(kind), strict=True)
+        return axes, frozenset(a for a, moves in pairs if a is not None and moves)
 
     def read_computed(self, value: Value) -> Axes | None:
         """The axes of a value that the group computes, through views of it, else None."""

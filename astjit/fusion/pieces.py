@@ -20,7 +20,7 @@ from astjit.ops.rules import normal_axes
 from astjit.ops.spec import Call, Kind, Trait
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32
-from astjit.types.shape import Dim, Sizes
+from astjit.types.shape import Dim, Expr, Sizes
 from astjit.types.tensor import TensorType
 
 CAST = OPS["to"]
@@ -175,7 +175,7 @@ def _check(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
 
 def is_one(dim: Dim, sizes: Sizes) -> bool:
     """Whether a size is 1, plainly or by an assumption of the function."""
-    return dim == 1 or (not isinstance(dim, int) and sizes.equal(dim, 1))
+    return dim == 1 or (isinstance(dim, Expr) and sizes.equal(dim, 1))
 
 
 def reduced_axes(piece: Node) -> tuple[int, ...]:
