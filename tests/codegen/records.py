@@ -2,9 +2,9 @@
 
 from astjit.fusion.kernel import Buffer, Kernel
 from astjit.ir.builder import Builder
-from astjit.ir.function import Block, Node
-from astjit.ir.value import Param, Result, Value
+from astjit.ir.function import Block
 from astjit.location import Location
+from astjit.ops.table import OPS
 from astjit.types.dtype import BY_NAME, F32
 from astjit.types.shape import Sym
 from astjit.types.tensor import PY_FLOAT, TensorType
@@ -35,9 +35,10 @@ class Record:
         LINES[line] = text or LINES.get(line, "")
         return self
 
-    def load(self, buffer, *index, at=None):
+    def load(self, buffer, *index, at=None, name=""):
         axes = next(b.axes for b in self.buffers if b.name == buffer)
-        return self.builder.emit("load", self.params[buffer], *index, at=at or ",".join(axes))
+        place = ",".join(axes) if at is None else at
+        return self.emit("load", self.params[buffer], *index, name=name, at=place)
 
     def emit(self, op, *operands, name="", **fields):
         made = self.builder.emit(op, *operands, **fields)
@@ -52,14 +53,14 @@ class Record:
 
     def store(self, buffer, value):
         axes = next(b.axes for b in self.buffers if b.name == buffer)
-        self.builder.node(
-            self.builder_op("store"), (self.params[buffer], value), {"at": ",".join(axes)}
-        )
+        self.builder.node(OPS["store"], (self.params[buffer], value), {"at": ",".join(axes)})
 
-    def builder_op(self, name):
-        from astjit.ops.table import OPS
-
-        return OPS[name]
+    def rounded(self, value, dtype, name=""):
+        """`value` as a result of eager's in `dtype`: narrow ones are rounded after each op."""
+        if BY_NAME[dtype].is_half:
+            value = self.emit("round_to", value, dtype=BY_NAME[dtype])
+        value.name = name
+        return value
 
     def kernel(self):
         lines = tuple(dict.fromkeys(n.location for n in self.block.nodes if n.location))
@@ -78,68 +79,88 @@ RC, R, C = ("rows", "cols"), ("rows",), ("cols",)
 
 
 def bias_gelu(dtype="f32"):
+    """Pointwise, with one buffer that repeats over rows."""
+    buffers = [("x", RC, "in"), ("bias", C, "in"), ("residual", RC, "in"), ("out", RC, "out")]
     r = Record(
-        "bias_gelu_residual",
-        "pointwise",
-        RC,
-        (),
-        [
-            ("x", dtype, RC, "in"),
-            ("bias", dtype, C, "in"),
-            ("residual", dtype, RC, "in"),
-            ("out", dtype, RC, "out"),
-        ],
+        "bias_gelu", "pointwise", RC, (), [(b, dtype, axes, role) for b, axes, role in buffers]
     )
     r.at(8, "h = x + bias")
-    h = r.emit("add", r.load("x"), r.load("bias"), name="h")
+    h = r.rounded(r.emit("add", r.load("x"), r.load("bias")), dtype, "h")
     r.at(9, 'return F.gelu(h, approximate="tanh") + residual')
     cube = r.emit("mul", r.emit("mul", h, h), h)
     inner = r.emit("mul", 0.7978845608028654, r.emit("add", h, r.emit("mul", 0.044715, cube)))
     half = r.emit("mul", 0.5, h)
-    gelu = r.emit("mul", half, r.emit("add", 1.0, r.emit("tanh", inner)))
-    r.store("out", r.emit("add", gelu, r.load("residual")))
+    gelu = r.rounded(r.emit("mul", half, r.emit("add", 1.0, r.emit("tanh", inner))), dtype)
+    r.store("out", r.rounded(r.emit("add", gelu, r.load("residual")), dtype))
     return r.kernel()
 
 
-def rms_norm():
-    r = Record(
-        "rms_norm_residual",
-        "row",
-        R,
-        C,
-        [
-            ("x", "f32", RC, "in"),
-            ("residual", "f32", RC, "in"),
-            ("weight", "f32", C, "in"),
-            ("h", "f32", RC, "out"),
-            ("y", "f32", RC, "out"),
-        ],
-        ("eps",),
-    )
+def rms_norm(dtype="f32"):
+    """Row: a value kept from the first pass for the second, which is also a result."""
+    buffers = [("x", RC, "in"), ("residual", RC, "in"), ("weight", C, "in")]
+    buffers += [("h", RC, "out"), ("y", RC, "out")]
+    specs = [(b, dtype, axes, role) for b, axes, role in buffers]
+    r = Record("rms_norm", "row", R, C, specs, ("eps",))
     r.at(13, "h = x + residual")
-    h = r.emit("add", r.load("x"), r.load("residual"), name="h")
+    h = r.rounded(r.emit("add", r.load("x"), r.load("residual")), dtype, "h")
     r.store("h", h)
     r.at(14, "rstd = torch.rsqrt(h.square().mean(-1, keepdim=True) + eps)")
-    total = r.emit("reduce", r.emit("mul", h, h), combine="sum")
-    mean = r.emit("div", total, r.size("cols"))
-    rstd = r.emit("rsqrt", r.emit("add", mean, r.number("eps")), name="rstd")
-    r.at(15, "return h, h * rstd * weight")
-    y = r.emit("mul", r.emit("mul", h, rstd), r.load("weight"), name="y")
-    r.store("y", y)
+    total = r.emit("reduce", r.rounded(r.emit("mul", h, h), dtype), combine="sum")
+    mean = r.rounded(r.emit("div", total, r.size("cols")), dtype)
+    shifted = r.rounded(r.emit("add", mean, r.number("eps")), dtype)
+    rstd = r.rounded(r.emit("rsqrt", shifted), dtype, "rstd")
+    r.at(15, "y = h * rstd * weight")
+    scaled = r.rounded(r.emit("mul", h, rstd), dtype)
+    r.store("y", r.rounded(r.emit("mul", scaled, r.load("weight")), dtype, "y"))
     return r.kernel()
 
 
 def softmax(dtype="f32"):
+    """Row, three passes."""
     r = Record("softmax", "row", R, C, [("x", dtype, RC, "in"), ("out", dtype, RC, "out")])
     r.at(20, "return torch.softmax(x, dim=-1)")
     x = r.load("x")
     m = r.emit("reduce", x, combine="max")
     e = r.emit("exp", r.emit("sub", x, m))
     s = r.emit("reduce", e, combine="sum")
-    y = r.emit("div", e, s)
-    if dtype != "f32":
-        y = r.emit("round_to", y, dtype=BY_NAME[dtype])
-    r.store("out", y)
+    r.store("out", r.rounded(r.emit("div", e, s), dtype))
+    return r.kernel()
+
+
+def cross_entropy():
+    """Row, with one element of the row gathered by an index that is a value."""
+    buffers = [("x", "f32", RC, "in"), ("target", "i64", R, "in"), ("out", "f32", R, "out")]
+    r = Record("cross_entropy", "row", R, C, buffers)
+    r.at(24, 'return F.cross_entropy(x, target, reduction="none")')
+    x = r.load("x")
+    m = r.emit("reduce", x, combine="max")
+    s = r.emit("reduce", r.emit("exp", r.emit("sub", x, m)), combine="sum")
+    target = r.load("target", name="target")
+    ignored = r.emit("eq", target, -100, name="ignored")
+    index = r.emit("where", ignored, 0, target)
+    picked = r.load("x", index, at="rows,*", name="picked")
+    loss = r.emit("sub", r.emit("log", s), r.emit("sub", picked, m))
+    r.store("out", r.emit("where", ignored, 0.0, loss, name="loss"))
+    return r.kernel()
+
+
+def square_sum0():
+    """Column: rows are combined, lanes run along columns."""
+    r = Record("square_sum0", "column", C, R, [("x", "f32", RC, "in"), ("out", "f32", C, "out")])
+    r.at(28, "return (x * x).sum(0)")
+    x = r.load("x")
+    r.store("out", r.emit("reduce", r.emit("mul", x, x, name="square"), combine="sum"))
+    return r.kernel()
+
+
+def sin_cos_sum():
+    """Full: everything is combined into one element."""
+    buffers = [("x", "f32", ("n",), "in"), ("out", "f32", (), "out")]
+    r = Record("sin_cos_sum", "full", (), ("n",), buffers)
+    r.at(32, "return (torch.sin(x) * torch.cos(x)).sum()")
+    x = r.load("x")
+    product = r.emit("mul", r.emit("sin", x), r.emit("cos", x), name="product")
+    r.store("out", r.emit("reduce", product, combine="sum"))
     return r.kernel()
 
 
