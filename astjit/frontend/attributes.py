@@ -16,6 +16,7 @@ from astjit.frontend.outside import STATIC, TORCH_STATIC
 from astjit.frontend.session import Session
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
+from astjit.ir.value import Param
 
 _MISSING = object()
 _HIDDEN = frozenset({"value", "kind", "is_parameter", "wants_grad", "alias"})  # of SymbolicTensor
@@ -32,7 +33,7 @@ def attribute(session: Session, owner: object, name: str) -> object:
     if isinstance(owner, SymbolicTensor):
         if name in _HIDDEN:
             raise AttributeError(f"'Tensor' object has no attribute {name!r}")
-        return getattr(owner, name)
+        return getattr(owner, name) if hasattr(torch.Tensor, name) else _own(session, owner, name)
     if type(owner) in (*STATIC, int, float, bool, Int, Float) or isinstance(owner, TORCH_STATIC):
         return getattr(owner, name)
     if isinstance(owner, enum.Enum) and name in ("name", "value"):
@@ -48,6 +49,18 @@ def attribute(session: Session, owner: object, name: str) -> object:
         path = session.outside.path(owner)
         return value if path is None else session.outside.read(value, f"{path}.{name}")
     return _of_object(session, owner, name)
+
+
+def _own(session: Session, owner: SymbolicTensor, name: str) -> object:
+    """An attribute that the caller gave a tensor."""
+    real = session.capture.real(owner)
+    if real is None or not isinstance(owner.value, Param):
+        raise AttributeError(f"'Tensor' object has no attribute {name!r}")
+    path = owner.value.path
+    if name in vars(real):
+        return session.outside.read(vars(real)[name], f"{path}.{name}")
+    session.capture.guard(f"not hasattr({path}, {name!r})", f"{path} has no {name}")
+    raise AttributeError(f"'Tensor' object has no attribute {name!r}")
 
 
 def _of_module(session: Session, owner: types.ModuleType, name: str) -> object:

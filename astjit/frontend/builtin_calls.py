@@ -16,6 +16,7 @@ from astjit.frontend.outside import is_container
 from astjit.frontend.session import Session, iterate, operand, set_attribute, shown
 from astjit.frontend.stops import Stop, words
 from astjit.frontend.symbolic import SymbolicTensor
+from astjit.ir.value import Param
 
 Args = tuple[object, ...]
 Kwargs = dict[str, object]
@@ -73,7 +74,7 @@ def builtin_call(session: Session, function: object, args: Args, kwargs: Kwargs)
         return function(*args, **kwargs)  # type: ignore[operator]
     if function in _PURE:
         return function(*exposed(session, args), **exposed_names(session, kwargs))  # type: ignore[operator]
-    raise Stop(f"{getattr(function, '__name__', function)}() is not known to be without effect")
+    raise Stop(f"{getattr(function, '__name__', function)}() is an effect")
 
 
 def _many(value: object) -> bool:
@@ -160,6 +161,7 @@ def _get(
 
 def _isinstance(session: Session, value: object, classes: object) -> bool:
     if isinstance(value, SymbolicTensor):
+        _type(session, value)
         wanted = classes if isinstance(classes, tuple) else (classes,)
         own = torch.nn.Parameter if value.is_parameter else torch.Tensor
         return any(isinstance(c, type) and issubclass(own, c) for c in wanted)
@@ -173,7 +175,12 @@ def _type(session: Session, *args: object) -> object:
         raise Stop("type() with three arguments")
     (value,) = args
     if isinstance(value, SymbolicTensor):
-        return torch.nn.Parameter if value.is_parameter else torch.Tensor
+        kind = torch.nn.Parameter if value.is_parameter else torch.Tensor
+        if isinstance(value.value, Param):
+            name = session.outside.constant(kind.__name__, kind)
+            asked = f"type({value.value.path}) is {name}"
+            session.capture.guard(asked, asked)
+        return kind
     return type(value.node.number.hint) if isinstance(value, Int | Float) else type(value)
 
 

@@ -28,26 +28,12 @@ from astjit.frontend.builtin_calls import (
 from astjit.frontend.hooks import Hooks, is_rewritten, twin
 from astjit.frontend.outside import is_sequence
 from astjit.frontend.session import Session
-from astjit.frontend.stops import Stop
+from astjit.frontend.stops import Stop, words
 
 _TORCH_LEAVES = ("torch.functional", "torch.nn.functional", "torch._tensor", "torch.special")
-_TORCH_PURE = frozenset(
-    [
-        "is_tensor",
-        "is_storage",
-        "typename",
-        "sym_max",
-        "sym_min",
-        "sym_int",
-        "sym_float",
-        "sym_not",
-        "get_default_dtype",
-        "is_inference_mode_enabled",
-        "promote_types",
-        "can_cast",
-        "broadcast_shapes",
-        "is_autocast_enabled",
-    ]
+_TORCH_PURE = words(
+    "is_tensor is_storage typename sym_max sym_min sym_int sym_float sym_not get_default_dtype "
+    "promote_types can_cast broadcast_shapes is_autocast_enabled"
 )
 _TORCH_CLASSES = (
     torch.Size,
@@ -85,6 +71,8 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         return _inline(session, function, args, kwargs)
     if isinstance(function, torch.nn.Module):
         raise Stop(f"a call of the module {type(function).__name__}")
+    if isinstance(function, functools._lru_cache_wrapper):
+        return session.call(attribute(session, function, "__wrapped__"), *args, **kwargs)
     if _in_c(function):
         return c_call(session, function, args, kwargs)
     method = next(
@@ -251,6 +239,4 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
     return twin(hooks, function, hooks.defaults())(*args, **kwargs)
 
 
-_EFFECTFUL = frozenset(
-    ["random", "logging", "warnings", "time", "os", "io", "pathlib", "threading", "subprocess"]
-)
+_EFFECTFUL = words("random logging warnings time os io pathlib threading subprocess")

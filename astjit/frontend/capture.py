@@ -134,6 +134,10 @@ class Capture:
         """The tensors that were read from outside."""
         return [made for _, made in self._inputs.values()]
 
+    def real(self, tensor: SymbolicTensor) -> torch.Tensor | None:
+        """The caller's tensor that an input stands for; None for any other."""
+        return next((t for t, made in self._inputs.values() if made is tensor), None)
+
     def root_of(self, sym: Sym) -> Dim:
         """The size that a symbol was found equal to."""
         return _root(self._equal(), sym)

@@ -35,7 +35,7 @@ class Hooks:
     def __init__(self, session: Session, function: types.FunctionType, path: str = "") -> None:
         self.session, self.function, self.path = session, function, path
         self._globals = GLOBALS
-        root = session.capture.reads.constants.get(GLOBALS)
+        root = session.capture.reads.constants[GLOBALS]
         if path:
             if function.__globals__ is root:
                 session.capture.guard(
@@ -146,6 +146,7 @@ _SHARED = (
     "iterate",
     "operand",
     "contains",
+    "identical",
     "test",
     "shown",
     "matched",

@@ -48,7 +48,10 @@ class _Operands:
             case SymbolicTensor():
                 return self._add(value, value.value)
             case Int() | Float():
-                return self._add(value, capture.number_value(value.node.number))
+                number = value.node.number
+                if number.dim is None:  # the result's type may depend on it
+                    return capture.pin(number, "given to PyTorch's own kernel")
+                return self._add(value, capture.number_value(number))
             case torch.Tensor():
                 raise Stop("a tensor was reached without a path")
             case torch.Size():
@@ -202,8 +205,9 @@ def _meta(value: object, sizes: Mapping[str, int]) -> object:
         dtype = getattr(torch, value.kind.dtype.torch)
         return torch.empty_strided(dims, strides, dtype=dtype, device="meta")
     assert isinstance(value, Int | Float)
-    number = value.node.number
-    return number.hint if number.dim is None else evaluate(number.dim, sizes)
+    dim = value.node.number.dim
+    assert dim is not None
+    return evaluate(dim, sizes)
 
 
 def _example(value: object, metas: Mapping[int, object]) -> object:
@@ -211,6 +215,8 @@ def _example(value: object, metas: Mapping[int, object]) -> object:
     if id(value) in metas:
         return metas[id(value)]
     match value:
+        case Int() | Float():
+            return value.node.number.hint  # pinned
         case tuple() | list():
             parts = [_example(part, metas) for part in value]
             return parts if isinstance(value, list) else tuple(parts)

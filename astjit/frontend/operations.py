@@ -143,11 +143,12 @@ class Operations:
         if name == "device":
             return torch.device(kind.device)
         if name == "requires_grad":
+            if isinstance(owner.value, Param):
+                asked = f"{owner.value.path}.requires_grad"
+                self.capture.guard(f"{asked} is {owner.wants_grad}", f"{asked} was read")
             return owner.wants_grad
-        if name in ("grad", "grad_fn", "_backward_hooks", "_grad"):
-            return None
-        if name == "is_leaf":
-            return True
+        if name in ("grad_fn", "is_leaf") and not owner.wants_grad:
+            return None if name == "grad_fn" else True
         if name == "nbytes":
             return self._number(kind.numel) * kind.dtype.itemsize  # type: ignore[operator]
         if name in _ATTRIBUTES:

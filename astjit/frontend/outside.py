@@ -35,6 +35,11 @@ def is_sequence(value: Any) -> bool:
     return plain and type(value).__getitem__ is tuple.__getitem__
 
 
+def _empty_tuple(value: object) -> bool:
+    """`()` is one object in all of Python, so that it can have no path."""
+    return type(value) is tuple and not value
+
+
 def is_mapping(value: object) -> bool:
     """A dict, whose items Python code cannot have redefined."""
     return type(value) in MAPPINGS
@@ -105,9 +110,11 @@ class Outside:
             return value
         if type(value) in (int, float):
             return self.capture.scalar(value, path)  # type: ignore[arg-type]
+        if isinstance(value, int | float) and not isinstance(value, enum.Enum):
+            raise Stop(f"{path} is a number of type {type(value).__name__}")
         if isinstance(value, (enum.Enum, torch.dtype, torch.memory_format, torch.layout)):
             return self._same(value, path, str(value))
-        if type(value) in STATIC or isinstance(value, TORCH_STATIC):
+        if type(value) in STATIC or isinstance(value, TORCH_STATIC) or _empty_tuple(value):
             shown = repr(value) if type(value) in (str, bytes) else self.constant("value", value)
             guard(f"{path} == {shown}", f"{path} is {value!r}")
             return value

@@ -205,7 +205,12 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             found = hook("contains", node.comparators[0], node.left)
             return found if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), found)
-        if not all(identity):
+        if any(identity):
+            if len(node.ops) > 1:
+                return hook("stop", text("`is` in a chain of comparisons"))
+            same = hook("identical", node.left, node.comparators[0])
+            return same if isinstance(node.ops[0], ast.Is) else ast.UnaryOp(ast.Not(), same)
+        else:
             node.left = self._operand(node.left)
             node.comparators = [self._operand(c) for c in node.comparators]
         return node

@@ -24,14 +24,13 @@ from astjit.frontend.session import Session
 from astjit.frontend.stops import RAISED, Failed, NeedsGrad, Stop
 from astjit.frontend.symbolic import CURRENT, Handler, Mode
 from astjit.ir.function import Function
-from astjit.ir.value import Param
 from astjit.location import Location
 from astjit.ops.spec import Kind
 from astjit.types.tensor import TensorType
 
 __all__ = ["Failed", "NeedsGrad", "Segment", "Stop", "lower"]
 
-_IN_GUARDS = ("type", "len", "repr", "float", "int", "hasattr")
+_IN_GUARDS = (GLOBALS, "type", "len", "repr", "float", "int", "hasattr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,8 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
         Exception: what the user's code raised, or what eager would raise as well.
     """
     function = segment.function
-    names = tuple(inspect.signature(function, follow_wrapped=False).parameters)
+    signature = _signature(segment)
+    names = tuple(signature.parameters)
     reads.parameters = names
     code = function.__code__
     taken = {*names, *code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars}
@@ -75,7 +75,7 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
         outside.constant(GLOBALS, function.__globals__)
         with _capturing(Operations(capture)):
             hooks = Hooks(session, function)
-            value = _run(session, hooks, segment)
+            value = _run(session, hooks, segment, signature)
         if RAISED.first is not None:  # the user's code swallowed it
             raise RAISED.first
         results = Results(session)
@@ -119,12 +119,19 @@ def _capturing(handler: Handler) -> Iterator[None]:
         torch.set_grad_enabled(grad)
 
 
-def _run(session: Session, hooks: Hooks, segment: Segment) -> object:
+def _signature(segment: Segment) -> inspect.Signature:
+    """The signature that the arguments were bound to: functools.wraps gives a function two."""
+    own = inspect.signature(segment.function, follow_wrapped=False)
+    if set(own.parameters) == set(segment.arguments):
+        return own
+    return inspect.signature(segment.function)
+
+
+def _run(session: Session, hooks: Hooks, segment: Segment, signature: inspect.Signature) -> object:
     """Run the capture copy on the arguments as they are read by path."""
     positional: list[object] = []
     named: dict[str, object] = {}
-    kinds = inspect.signature(segment.function, follow_wrapped=False).parameters
-    for name, parameter in kinds.items():
+    for name, parameter in signature.parameters.items():
         value = session.outside.read(segment.arguments[name], name)
         if parameter.kind is parameter.VAR_POSITIONAL:
             positional += session.outside.items(value)
@@ -168,8 +175,3 @@ def _asks_default(function: Function) -> bool:
         if node.op.kind is Kind.FACTORY or not all(kind.dtype.is_float for kind in kinds):
             return True
     return False
-
-
-def tensor_params(function: Function) -> list[Param]:
-    """The inputs that are tensors."""
-    return [p for p in function.params if isinstance(p.type, TensorType)]

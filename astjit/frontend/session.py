@@ -22,6 +22,7 @@ from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import Outside, is_container, is_mapping, is_sequence
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
+from astjit.ir.value import Param
 
 PLAIN = (int, float, bool, str, bytes, type(None), complex, slice, range, Int, Float, torch.Size)
 OPERATORS = frozenset(
@@ -170,6 +171,22 @@ def contains(session: Session, container: object, item: object) -> bool:
         raise Stop(f"`in` on a {type(container).__name__}, which Python code defines")
     exposed = session.outside.exposed(container)
     return bool(operand(session, item) in exposed)
+
+
+def identical(session: Session, one: object, other: object) -> bool:
+    """`one is other`, guarded where both were there before and differ."""
+    if one is other:
+        return True  # one object at two paths is guarded where it is read
+    paths = [_place(session, value) for value in (one, other)]
+    if all(paths):
+        session.capture.guard(f"{paths[0]} is not {paths[1]}", f"{paths[0]} is not {paths[1]}")
+    return False
+
+
+def _place(session: Session, value: object) -> str | None:
+    if isinstance(value, SymbolicTensor):
+        return value.value.path if isinstance(value.value, Param) and not value.alias else None
+    return session.outside.path(value)
 
 
 def plain(value: object) -> object:
