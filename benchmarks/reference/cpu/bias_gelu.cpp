@@ -7,6 +7,7 @@ extern "C" void bias_gelu(const float* x, const float* bias, const float* residu
     const float* x_row = x + row * cols;
     const float* residual_row = residual + row * cols;
     float* y_row = y + row * cols;
+    // return F.gelu(x + bias, approximate="tanh") + residual
     sweep<2>(0, cols, [=](long col, auto, auto mask) INLINE {
       const vf a = load(x_row + col, mask);
       const vf b = load(bias + col, mask);

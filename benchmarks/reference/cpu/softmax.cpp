@@ -5,6 +5,7 @@ extern "C" void softmax(const float* x, float* y, long rows, long cols, int thre
   for (long row = 0; row < rows; ++row) {
     const float* x_row = x + row * cols;
     float* y_row = y + row * cols;
+    // return torch.softmax(x, -1)
     const float m = reduce<Max>(0, cols, [=](long col, auto mask) INLINE {
       const vf a = load(x_row + col, mask);
       return a;

@@ -12,6 +12,7 @@ extern "C" void square_sum0(const float* x, float* y, float* work, long rows, lo
         const long begin = part * block, end = least(begin + block, rows);
         const long first = strip * strip_columns, last = least(first + strip_columns, cols);
         float* work_row = work + part * cols;
+        // return (x * x).sum(0)
         columns<Sum>(begin, end, first, last, work_row, [=](long row, long col, auto mask) INLINE {
           const vf a = load(x + row * cols + col, mask);
           return a * a;
