@@ -1,6 +1,7 @@
 from astjit.ir.parser import parse
 from astjit.ir.printer import function_text
 from astjit.ir.value import Literal
+from astjit.ir.verifier import verify
 from astjit.types.shape import Sym
 from tests.check import text_of
 
@@ -23,6 +24,7 @@ fn f(%x: f32[a, b], %y: f32[c], %p: bool[]) where b == c, a != 1:
 def test_substitute_reaches_types_fields_regions_and_assumptions():
     function = parse(TEXT)
     function.substitute({"c": Sym("b"), "a": 7})
+    verify(function)  # with the result types that a library call holds
     expected = TEXT.replace("where b == c, a != 1", "").replace(" :\n", ":\n", 1)
     expected = expected.replace("2*a", "14").replace("[a,", "[7,").replace("[c]", "[b]")
     assert function_text(function) == text_of(expected)
