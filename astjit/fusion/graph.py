@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from astjit.fusion.pieces import root_of
 from astjit.ir.function import Block, Function, Node
 from astjit.ir.value import Literal, Param, Result, Value
+from astjit.ops.spec import Kind
 from astjit.types.tensor import TensorType
 
 
@@ -23,7 +24,7 @@ class Graph:
         self.nodes = [n for n in function.body.nodes if n in live]
         self.position = {n: i for i, n in enumerate(self.nodes)}
         self._users: dict[Value, set[Node | None]] = {}
-        for node in self.nodes:
+        for node in (n for n in self.nodes if n.op.kind is not Kind.VIEW):
             for value in operands(node):
                 self._users.setdefault(root_of(value), set()).add(node)
         for value in function.results:

@@ -13,19 +13,17 @@ class Names:
         self.taken = set(taken)
 
     def take(self, *wishes: str, also: str = "") -> str:
-        """The first wish that is free, else the first with `also` or a number after it.
+        """The first wish that is a name, with `also` or a number after it where it is taken.
 
         Args:
-            wishes: names in order of preference; empty ones are passed over.
+            wishes: names in order of preference, of which empty ones are passed over.
             also: a suffix tried before numbers.
         """
-        clean = [name for wish in wishes if (name := identifier(wish))]
-        for name in clean:
-            if name not in self.taken:
-                return self._keep(name)
-        base = clean[0] + also
-        count = 2
-        name = base
+        base = next(name for wish in wishes if (name := identifier(wish)))
+        if base not in self.taken:
+            return self._keep(base)
+        base += also
+        name, count = base, 2
         while name in self.taken:
             name, count = f"{base}{count}", count + 1
         return self._keep(name)
