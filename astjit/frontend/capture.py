@@ -257,7 +257,7 @@ class Capture:
         if number.hint != number.hint:
             test = f"{number.text} != {number.text}"
         elif number.hint == 0.0 and isinstance(number.hint, float):
-            test = f"repr({number.text}) == {number.hint!r}"  # 0.0 == -0.0
+            test = f"repr({number.text}) == {repr(number.hint)!r}"  # 0.0 == -0.0
         elif number.hint in (float("inf"), float("-inf")):
             test = f"{number.text} == float('{number.hint}')"
         self.guard(test, f"{number.text} is {number.hint!r}: {why}")

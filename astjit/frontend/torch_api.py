@@ -124,7 +124,8 @@ def _find(func: object) -> str | None:
     if getattr(func, "__objclass__", None) is not None:
         homes = tuple(home for home in homes if home[1] is torch.Tensor)
     for prefix, home in homes:
-        for spelled in (name, name.removeprefix(f"{prefix.split('.')[-1]}_")):
+        short = name.removeprefix(f"{prefix.split('.')[-1]}_")  # special_expit
+        for spelled in (name, short, f"__{name}__"):
             if spelled and getattr(home, spelled, None) == func:
                 return f"{prefix}.{spelled}"
     return None

@@ -1,0 +1,160 @@
+"""One test for each private use of PyTorch: a new version that changes one says which."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from astjit.frontend import torch_api
+
+
+class Wrapped(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        seen.append((func, args, kwargs or {}))
+        return None
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        raise AssertionError("no kernel is run")
+
+
+seen = []
+
+
+def made(*shape):
+    seen.clear()
+    template = torch.empty(*shape)
+    device = torch.device("cpu")
+    return torch_api.wrapper(Wrapped, template.shape, template.stride(), template.dtype, device)
+
+
+def hooked(call):
+    """The function that the hook is given for a call."""
+    seen.clear()
+    call()
+    return seen[0][0]
+
+
+def test_a_wrapper_has_the_shape_it_was_given_and_no_memory():
+    x = torch_api.wrapper(Wrapped, (2, 3), (1, 2), torch.float16, torch.device("cpu"))
+    assert type(x) is Wrapped
+    with torch_api.plain_calls():
+        assert (x.shape, x.stride(), x.dtype) == ((2, 3), (1, 2), torch.float16)
+
+
+def test_plain_calls_ask_no_hook_and_no_mode():
+    class Mode(torch_api.FunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            raise AssertionError("asked")
+
+    x = made(2, 3)
+    with Mode(), torch_api.plain_calls():
+        assert torch.zeros(3).tolist() == [0.0, 0.0, 0.0]
+        assert x.dim() == 2
+    assert seen == []
+
+
+def test_a_mode_sees_factories_and_real_tensors():
+    names = []
+
+    class Mode(torch_api.FunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            names.append(torch_api.dotted_name(func))
+            return func(*args, **(kwargs or {}))
+
+    real = torch.ones(2)
+    with Mode():
+        torch.zeros(3)
+        real * real
+        F.softmax(real, -1)
+    assert names == ["torch.zeros", "Tensor.mul", "torch.nn.functional.softmax"]
+
+
+def test_modes_and_transforms_are_counted():
+    assert torch_api.count_modes() == 0
+    with torch.device("cpu"):
+        assert torch_api.count_modes() == 1
+    found = []
+    torch.func.vmap(lambda x: (found.append(torch_api.inside_transform()), x)[1])(torch.ones(2))
+    assert found == [True]
+    assert not torch_api.inside_transform()
+
+
+def test_the_state_is_plain_without_modes_and_autocast():
+    assert torch_api.state_is_plain()
+    with torch.autocast("cpu"):
+        assert not torch_api.state_is_plain()
+    with torch.device("cpu"):
+        assert not torch_api.state_is_plain()
+    assert torch_api.state_is_plain()
+
+
+def test_switching_gradients_is_recognised():
+    functions = []
+
+    class Mode(torch_api.FunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            functions.append(func)
+            return func(*args, **(kwargs or {}))
+
+    with Mode(), torch.no_grad():
+        pass
+    assert [torch_api.grad_mode(f) for f in functions] == [True, True]
+    assert not torch_api.grad_mode(torch.exp)
+
+
+def test_why_a_tensor_is_not_plain():
+    reasons = []
+    torch.func.vmap(lambda x: (reasons.append(torch_api.why_not_plain(x)), x)[1])(torch.ones(2))
+    assert reasons == ["a tensor inside a function transform"]
+    assert torch_api.why_not_plain(torch.ones(2)) == ""
+    assert torch_api.why_not_plain(torch.nn.Parameter(torch.ones(2))) == ""
+    assert torch_api.why_not_plain(made(2)) == "a tensor subclass, Wrapped"
+    sparse = torch.eye(2).to_sparse()
+    assert torch_api.why_not_plain(sparse) == "a tensor of layout torch.sparse_coo"
+    negated = torch.randn(2, dtype=torch.complex64).conj().imag
+    assert torch_api.why_not_plain(negated) == "a tensor with a lazy negation or conjugation"
+
+
+def test_the_attribute_that_is_read():
+    x = made(2)
+    assert torch_api.attribute_of(hooked(lambda: x.shape)) == "shape"
+    assert torch_api.attribute_of(hooked(lambda: x.T)) == "T"
+    assert torch_api.attribute_of(hooked(lambda: x.sum())) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: x + 1, "Tensor.add"),
+        (lambda x: 1 - x, "Tensor.__rsub__"),
+        (lambda x: x**2, "Tensor.__pow__"),
+        (lambda x: x @ x, "Tensor.matmul"),
+        (lambda x: x[0], "Tensor.__getitem__"),
+        (lambda x: -x, "Tensor.neg"),
+        (lambda x: ~x, "Tensor.__invert__"),
+        (lambda x: x == 1, "Tensor.__eq__"),
+        (lambda x: x.softmax(0), "Tensor.softmax"),
+        (lambda x: torch.exp(x), "torch.exp"),
+        (lambda x: torch.special.expit(x), "torch.special.expit"),
+        (lambda x: torch.linalg.vector_norm(x), "torch.linalg.vector_norm"),
+        (lambda x: F.gelu(x), "torch.nn.functional.gelu"),
+        (lambda x: F.layer_norm(x, (3,)), "torch.nn.functional.layer_norm"),
+        (lambda x: torch.einsum("ij->i", x), "torch.einsum"),
+    ],
+)
+def test_functions_are_named_as_users_write_them(call, name):
+    x = made(3, 3)
+    function = hooked(lambda: call(x))
+    assert torch_api.dotted_name(function) == name
+    assert torch_api.resolve(name) == function
+
+
+def test_what_is_not_torchs_has_no_name():
+    def exp(x):
+        return x
+
+    assert torch_api.dotted_name(exp) is None
+    assert torch_api.dotted_name([]) is None
+    with pytest.raises(AttributeError):
+        torch_api.resolve("torch.no_such_function")
