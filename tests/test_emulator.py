@@ -416,6 +416,27 @@ def test_views_keep_their_alignment_and_their_bounds():
     assert "runs past the end of x" in error
 
 
+@pytest.mark.parametrize("lanes", [3, 8, 64])
+def test_copies_of_structures_are_checked_whole(lanes):
+    kernel = f"""
+struct Big {{
+  float lane[{lanes}];
+}};
+
+__global__ void copy(const Big* x, Big* y) {{
+  y[threadIdx.x] = x[threadIdx.x];
+}}
+"""
+    x, y = torch.randn(4 * lanes), torch.zeros(4 * lanes)
+    report = emulate("", kernel, "copy", None, [x, y], 1, 4)
+    assert (report.errors, report.unwritten) == ([], {"y": 0})
+    assert torch.equal(x, y)
+    (error,) = emulate("", kernel, "copy", None, [x[:-1], y], 1, 4).errors
+    assert "runs past the end of x" in error
+    (error,) = emulate("", kernel, "copy", None, [x, y[:-1]], 1, 4).errors
+    assert "runs past the end of y" in error
+
+
 def test_arguments_that_overlap_are_one_buffer():
     both = torch.arange(40.0)
     # y[0:32] += both[8]: thread 8 writes what the others read.
