@@ -3,8 +3,10 @@
 import pytest
 import torch
 
-from tests.readme import arguments, block, example, shown_cuda
-from tests.rubric import faults
+from tests.readme import README, arguments, block, example, shown_cuda
+from tests.rubric import faults, kernel_section
+
+REFERENCES = README.parent / "benchmarks" / "reference" / "cuda"
 
 
 @pytest.fixture
@@ -23,4 +25,9 @@ def test_shown_cuda_is_generated(module):
 
 
 def test_shown_cuda_meets_the_rubric():
-    assert not faults(block("cuda"), ["x", "residual", "w", "h", "rstd", "y", "eps"])
+    """D24: columns, unused and hidden names, the user's names, quoted lines, length."""
+    lines = dict(enumerate(block("python").splitlines(), 1))
+    computed = {n: text for n, text in lines.items() if n in (7, 8, 9)}
+    names = ["x", "residual", "w", "eps", "h", "rstd", "y"]
+    hand = kernel_section((REFERENCES / "rms_norm.cu").read_text(encoding="utf-8"))
+    assert not faults(block("cuda"), computed, names, hand)
