@@ -10,7 +10,7 @@ extern "C" void cross_entropy(const float* x, const long* target, float* loss, i
       const vf a = load(x_row + col, mask);
       return a;
     });
-    const float s = reduce<Sum, 2>(0, cols, [=](long col, auto mask) INLINE {
+    const float s = reduce<Sum>(0, cols, [=](long col, auto mask) INLINE {
       const vf a = load(x_row + col, mask);
       return exp(a - m);
     });

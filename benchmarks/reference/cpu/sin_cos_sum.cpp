@@ -6,7 +6,7 @@ extern "C" void sin_cos_sum(const float* x, float* y, float* work, long n, int t
   for (long chunk = 0; chunk < chunks; ++chunk) {
     const long begin = chunk * 4096, end = least(begin + 4096, n);
     // return (torch.sin(x) * torch.cos(x)).sum()
-    work[chunk] = reduce<Sum, 2>(begin, end, [=](long i, auto mask) INLINE {
+    work[chunk] = reduce<Sum>(begin, end, [=](long i, auto mask) INLINE {
       const vf a = load(x + i, mask);
       return sin(a) * cos(a);
     });

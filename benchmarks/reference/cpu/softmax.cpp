@@ -10,7 +10,7 @@ extern "C" void softmax(const float* x, float* y, long rows, long cols, int thre
       const vf a = load(x_row + col, mask);
       return a;
     });
-    const float s = reduce<Sum, 2>(0, cols, [=](long col, auto mask) INLINE {
+    const float s = reduce<Sum>(0, cols, [=](long col, auto mask) INLINE {
       const vf a = load(x_row + col, mask);
       const vf e = exp(a - m);
       store(y_row + col, e, mask);

@@ -1,10 +1,13 @@
 // needs: core
+// chains: accumulators side by side that keep the adders busy without using up the registers.
 struct Sum {
+  static constexpr int chains = 2;
   static constexpr float init = 0.0f;
   static constexpr bool rounds = true;
   template <class T> HELPER T combine(T a, T b) { return a + b; }
 };
 struct Max {  // NaN wins, as in torch.amax
+  static constexpr int chains = 4;
   static constexpr float init = -__builtin_inff();
   static constexpr bool rounds = false;
   template <class T> HELPER T combine(T a, T b) {
@@ -13,6 +16,7 @@ struct Max {  // NaN wins, as in torch.amax
   }
 };
 struct Min {
+  static constexpr int chains = 4;
   static constexpr float init = __builtin_inff();
   static constexpr bool rounds = false;
   template <class T> HELPER T combine(T a, T b) {

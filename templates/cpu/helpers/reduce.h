@@ -33,7 +33,8 @@ template <class Op> struct Cascade {
 };
 
 // Op over body(i, mask) for i in [begin, end): U accumulators, and a pairwise tree over their runs.
-template <class Op, int U = 4, class F> HELPER float reduce(long begin, long end, F body) {
+template <class Op, int U = Op::chains, class F>
+HELPER float reduce(long begin, long end, F body) {
   constexpr long run = 32 * U * W;
   vf part[U];
   Cascade<Op> cascade;
