@@ -127,6 +127,21 @@ def softmax(dtype="f32"):
     return r.kernel()
 
 
+def layer_norm():
+    """Row: two reductions, the second of what the first leaves; per-row results."""
+    buffers = [("x", RC, "in"), ("weight", C, "in"), ("y", RC, "out"), ("mean", R, "out")]
+    r = Record("layer_norm", "row", R, C, [(b, "f32", axes, role) for b, axes, role in buffers])
+    x = r.load("x")
+    total = r.emit("reduce", x, combine="sum")
+    mean = r.emit("div", total, r.size("cols"), name="mean")
+    r.store("mean", mean)
+    centred = r.emit("sub", x, mean, name="centred")
+    squares = r.emit("reduce", r.emit("mul", centred, centred), combine="sum")
+    rstd = r.emit("rsqrt", r.emit("div", squares, r.size("cols")), name="rstd")
+    r.store("y", r.emit("mul", r.emit("mul", centred, rstd), r.load("weight")))
+    return r.kernel()
+
+
 def cross_entropy():
     """Row, with one element of the row gathered by an index that is a value."""
     buffers = [("x", "f32", RC, "in"), ("target", "i64", R, "in"), ("out", "f32", R, "out")]
