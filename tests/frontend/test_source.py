@@ -1,0 +1,188 @@
+import importlib.util
+import linecache
+import textwrap
+import types
+
+import pytest
+
+from astjit.frontend.rewrite import rewrite
+from astjit.frontend.source import class_of, compiled, source_of
+from astjit.frontend.stops import HOOKS, Stop
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Writes a module and imports it."""
+    count = iter(range(100))
+
+    def make(text, path=None):
+        path = path or tmp_path / f"module{next(count)}.py"
+        path.write_text(textwrap.dedent(text))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return make
+
+
+MODULE = '''
+    import functools
+    import math
+    K = 2
+
+    def keep(function):
+        return function
+
+    @keep
+    @functools.lru_cache(maxsize=
+        3)
+    def decorated(x):
+        return math.floor(x)
+
+    class Outer:
+        """A class."""
+
+        def method(self, x, *, y=(1,
+            2)):
+            text = """first
+        second"""
+            return self.__secret(x), text, super().__init__
+
+        def __secret(self, x):
+            return math.ceil(x) + K.real
+
+        class Inner:
+            def method(self):
+                return lambda: self.__hidden
+
+    def outer():
+        a, b = 1, 2
+
+        def inner(x):
+            def deeper():
+                nonlocal a
+                a += b
+                return deeper
+            return [x + a for _ in range(b)]
+
+        return inner
+
+    pair = (lambda x: x + 1, lambda x: x + 2)
+    several = [
+        lambda x, y=3: (
+            x * y
+        ),
+        lambda: {k: v for k, v in ()},
+    ]
+    def one_line(x): return x if x else -x
+'''
+
+
+def functions(module):
+    return [
+        module.decorated.__wrapped__,
+        module.Outer.method,
+        module.Outer._Outer__secret,
+        module.Outer.Inner.method,
+        module.outer,
+        module.outer(),
+        *module.pair,
+        *module.several,
+        module.one_line,
+    ]
+
+
+def test_the_text_of_every_kind_of_function_is_recognised(load):
+    module = load(MODULE)
+    lines = linecache.getlines(module.__file__)
+    for function in functions(module):
+        source = source_of(function)
+        assert source.file == module.__file__
+        assert source.text.rstrip("\n") in "".join(lines)
+        assert lines[source.first_line - 1].strip() == source.text.splitlines()[0].strip()
+        assert (
+            source.tree.lineno <= source.tree.body[0].lineno
+            if hasattr(source.tree, "name")
+            else True
+        )
+
+
+def test_the_right_lambda_of_a_line(load):
+    module = load(MODULE)
+    bodies = [compiled(source_of(f).tree, f.__code__, hooks=False) for f in module.pair]
+    assert [code.co_consts[-1] for code in bodies] == [1, 2]
+
+
+def test_a_file_changed_after_import_stops(load, tmp_path):
+    path = tmp_path / "edited.py"
+    module = load("def f(x):\n    return x + 1\n", path)
+    path.write_text("def f(x):\n    return x + 2\n\n")
+    with pytest.raises(Stop, match="the source of f has changed since it was imported") as stop:
+        source_of(module.f)
+    assert stop.value.location.line == 1
+
+
+def test_a_file_whose_lines_moved_stops(load, tmp_path):
+    path = tmp_path / "moved.py"
+    module = load("def f(x):\n    return x + 1\n", path)
+    path.write_text("def g(x):\n    return x\n\ndef f(x):\n    return x + 1\n")
+    with pytest.raises(Stop):
+        source_of(module.f)
+
+
+def test_a_change_in_a_nested_function_is_seen(load, tmp_path):
+    path = tmp_path / "nested.py"
+    module = load("def f(x):\n    g = lambda y: y + 1\n    return g(x)\n", path)
+    path.write_text("def f(x):\n    g = lambda y: y + 2\n    return g(x)\n\n")
+    with pytest.raises(Stop):
+        source_of(module.f)
+
+
+def test_no_source_stops():
+    names = {}
+    exec("def f(x):\n    return x\n", names)
+    with pytest.raises(Stop, match="no source for f"):
+        source_of(names["f"])
+
+
+def test_asserts_that_pytest_rewrote_do_not_matter():
+    def function(x):
+        assert x > 0
+        return x
+
+    assert source_of(function).tree.name == "function"
+
+
+def test_the_class_around_a_function():
+    def code(qualified):
+        return source_of.__code__.replace(co_qualname=qualified)
+
+    names = ("f", "A.f", "A.B.f", "g.<locals>.f", "A.f.<locals>.g", "f.<locals>.A.g")
+    assert [class_of(code(name)) for name in names] == ["", "A", "B", "", "A", "A"]
+
+
+def test_a_recursive_name_stays_a_global():
+    """The factory around the compiled copy must not capture the function's own name."""
+    source = source_of(recursive)
+    code = compiled(source.tree, recursive.__code__, hooks=False)
+    assert code.co_freevars == ()
+    assert (code.co_name, code.co_qualname) == ("recursive", "recursive")
+    assert types.FunctionType(code, globals())(3) == 6
+
+
+def recursive(n):
+    return n and n + recursive(n - 1)
+
+
+def test_hooks_are_one_more_free_name():
+    scale = 2.0
+
+    def function(x):
+        return x * scale
+
+    source = source_of(function)
+    tree = rewrite(source.tree, frozenset({"scale"}))
+    code = compiled(tree, function.__code__, hooks=True)
+    assert set(code.co_freevars) == {HOOKS, "scale"}
+    assert code.co_firstlineno == function.__code__.co_firstlineno
