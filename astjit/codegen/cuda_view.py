@@ -20,6 +20,9 @@ from astjit.ops.reduce import COMBINES
 from astjit.types.dtype import DType
 
 FIXED = ("j", "v", "slots", "line", "row_start", "status")
+# Threads that a multiprocessor is to hold of a kernel that keeps 16 lanes or more, 64 registers
+# each: without it ptxas 13.5 spills a few values to get along with 48.
+RESIDENT = 1024
 _WIDE = "static_cast<long long>({0})"
 
 
@@ -157,8 +160,11 @@ class CudaView:
             else:
                 kind = {"long": "long long"}.get(argument.ctype, argument.ctype)
                 declarations.append(f"{kind} {argument.name}")
-        threads = self.schedule.threads * self.schedule.rows
-        first = f'extern "C" __global__ void __launch_bounds__({threads})\n'
+        s = self.schedule
+        threads = s.threads * s.rows
+        many = s.variant == "resident" and s.per_thread * s.vector >= 16
+        bounds = f"{threads}, {RESIDENT // threads}" if many else str(threads)
+        first = f'extern "C" __global__ void __launch_bounds__({bounds})\n'
         return first + parameters(f"{self.kernel.name}(", declarations, ") {")
 
     # -- rows ----------------------------------------------------------------------------------

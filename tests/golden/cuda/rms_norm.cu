@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 rms_norm(const float* __restrict__ x, const float* __restrict__ residual,
          const float* __restrict__ weight, float* __restrict__ h, float* __restrict__ y, int cols,
          float eps) {

@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 rms_norm(const bfloat16* __restrict__ x, const bfloat16* __restrict__ residual,
          const bfloat16* __restrict__ weight, bfloat16* __restrict__ h, bfloat16* __restrict__ y,
          int cols, float eps) {

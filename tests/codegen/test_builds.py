@@ -1,0 +1,169 @@
+"""NVRTC builds every case in every variant for every architecture: few registers, nothing spilled.
+
+All kernels of an architecture are one text, which is how a Program's kernels are built too.
+"""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+
+from astjit.codegen.emit import cuda_unit
+from astjit.config import Config
+from astjit.fusion.group import groups
+from astjit.fusion.kernel import Group, Kernel
+from astjit.fusion.schedule import Schedule, schedule
+from astjit.passes.pipeline import run
+from astjit.targets.nvrtc import ARCHES, compile_cuda
+from tests.fusion.cases import BY_NAME, CASES
+
+DTYPES = ("f32", "bf16")
+FEW = ("bias_gelu_tanh", "softmax", "layer_norm")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A variant under a name of its own."""
+
+    kernel: Kernel
+    schedule: Schedule
+
+    @property
+    def limit(self):
+        """Registers per thread. On sm_90, 40 let an SM hold 1536 threads, 48 1280 and 64 1024.
+
+        A row in registers takes 32 for its lanes, and as many for what is made of them.
+        """
+        if self.schedule.variant == "plain":
+            return 40
+        if self.schedule.variant == "resident":
+            return 64
+        return 48 if self.schedule.aligned else 56
+
+
+def variants(case, dtype):
+    """The kernel of a case for short and long rows, in aligned and in other buffers."""
+    function = case.function(dtype)
+    run(function, Config())
+    found = {}
+    for group in groups(function, "cuda", Config()).parts:
+        if not isinstance(group, Group):
+            continue
+        kernel = group.kernel
+        for cols in (1000, 2000, 4096, 8192, 50256):
+            for alignment in (16, kernel.buffers[0].dtype.itemsize):
+                sizes = dict.fromkeys(kernel.axes, 3) | {kernel.axes[-1]: cols}
+                chosen = schedule(kernel, "cuda", sizes, alignment)
+                name = f"{case.name}_{dtype}_{chosen.variant}{chosen.per_thread}x{chosen.threads}"
+                name += "" if chosen.aligned else "_unaligned"
+                found[name] = Built(replace(kernel, name=name), chosen)
+    return found
+
+
+@cache
+def every_variant(names=tuple(BY_NAME)):
+    """All variants of these cases by name."""
+    cases = [c for c in CASES if c.name in names]
+    return {n: b for c in cases for d in DTYPES for n, b in variants(c, d).items()}
+
+
+@cache
+def compiled(arch, names=tuple(BY_NAME)):
+    pairs = [(b.kernel, b.schedule) for b in every_variant(names).values()]
+    return compile_cuda(cuda_unit(pairs, lambda _: "", arch).source, arch)
+
+
+def check(arch, names=tuple(BY_NAME)):
+    resources = compiled(arch, names).resources
+    built = every_variant(names)
+    assert set(resources) == set(built)
+    over = {}
+    for name, used in resources.items():
+        if (used.stack, used.spill_stores, used.spill_loads) != (0, 0, 0):
+            over[name] = used
+        if used.registers > built[name].limit:
+            over[name] = used
+    assert not over
+
+
+def narrow_accesses(code):
+    """Loads and stores of global memory in machine code that move less than 16 bytes."""
+    moves = [line for line in code if re.search(r"\b(LDG|STG)", line)]
+    return [line for line in moves if ".128" not in line]
+
+
+def local_accesses(code):
+    return [line for line in code if re.search(r"\b(LDL|STL)", line)]
+
+
+@pytest.fixture(scope="module")
+def machine_code(tmp_path_factory):
+    """The instructions of each of FEW's kernels on sm_90, predicates and operands included."""
+    beside = Path(torch.__file__).parents[1] / "nvidia" / "cu13" / "bin" / "nvdisasm"
+    tool = shutil.which("nvdisasm") or (str(beside) if beside.exists() else None)
+    if tool is None:
+        pytest.skip("needs nvdisasm (pip install nvidia-cuda-nvdisasm)")
+    image = tmp_path_factory.mktemp("cubin") / "few.cubin"
+    image.write_bytes(compiled("sm_90", FEW).cubin)
+    done = subprocess.run([tool, "-c", image], capture_output=True, text=True, check=True)
+    sections = re.split(r"^\.text\.(\w+):$", done.stdout, flags=re.MULTILINE)
+    return {
+        name: re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+(.*?) ;", code, re.MULTILINE)
+        for name, code in zip(sections[1::2], sections[2::2], strict=True)
+    }
+
+
+def test_every_case_is_in_the_matrix():
+    built = every_variant()
+    for case in CASES:
+        for dtype in DTYPES:
+            mine = {
+                n: b.schedule for n, b in built.items() if n.startswith(f"{case.name}_{dtype}_")
+            }
+            assert {s.variant for s in mine.values()} == (
+                {"plain"} if case.kind == "pointwise" else {"resident", "looped"}
+            )
+            assert False in {s.aligned for s in mine.values()}
+
+
+def test_a_few_kernels_on_one_architecture():
+    check("sm_90", FEW)
+
+
+def test_no_warnings():
+    assert "warning" not in compiled("sm_90", FEW).log
+
+
+def test_a_limit_can_be_missed(monkeypatch):
+    monkeypatch.setattr(Built, "limit", 16)
+    with pytest.raises(AssertionError, match="Resources"):
+        check("sm_90", FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ARCHES)
+def test_every_case_in_every_variant(arch):
+    check(arch)
+
+
+def test_aligned_variants_move_16_bytes_at_a_time(machine_code):
+    built = every_variant(FEW)
+    assert set(machine_code) == set(built)
+    whole = [n for n, b in built.items() if b.schedule.aligned]
+    assert len(whole) > 20
+    for name in whole:
+        assert narrow_accesses(machine_code[name]) == [], name
+    assert not [n for n in machine_code if local_accesses(machine_code[n])]
+
+
+def test_unaligned_variants_move_single_elements(machine_code):
+    built = every_variant(FEW)
+    for name in (n for n, b in built.items() if not b.schedule.aligned):
+        moves = [line for line in machine_code[name] if re.search(r"\b(LDG|STG)", line)]
+        assert moves
+        assert narrow_accesses(machine_code[name]) == moves, name
