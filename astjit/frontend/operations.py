@@ -58,6 +58,9 @@ class Operations:
         name = getattr(func, "__name__", "")
         if (read := torch_api.attribute_of(func)) is not None:
             return self._property(read, args[0])
+        if isinstance(func, type):  # torch.device is asked for like a function
+            with torch_api.plain_calls():
+                return func(*args, **kwargs)
         if torch_api.grad_mode(func):
             return self._grad_mode(func, args)
         if name in ("to", "cpu", "cuda") and args and isinstance(args[0], SymbolicTensor):

@@ -112,7 +112,9 @@ class Outside:
             return self.capture.scalar(value, path)  # type: ignore[arg-type]
         if isinstance(value, int | float) and not isinstance(value, enum.Enum):
             raise Stop(f"{path} is a number of type {type(value).__name__}")
-        if isinstance(value, (enum.Enum, torch.dtype, torch.memory_format, torch.layout)):
+        if isinstance(value, enum.Enum):
+            return self._same(value, path, f"{type(value).__name__}.{value.name}")
+        if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
             return self._same(value, path, str(value))
         if type(value) in STATIC or isinstance(value, TORCH_STATIC) or _empty_tuple(value):
             shown = repr(value) if type(value) in (str, bytes) else self.constant("value", value)
