@@ -228,33 +228,29 @@ class HostWriter:
         used = self.words.names.take("thread_count")
         work = self.words.names.take("work")
         row = product(group.extents[axis] for axis in group.kernel.swept)
-        like = next(self._text(v) for v in (*group.inputs, *group.outputs))
+        empty, single = self.words.word("empty_strided_cpu"), self.words.dtype(F32)
         floats = f"{used} * {entry.scratch} * ({self._size(row)})"
         self.lines.append(f"{used} = {count}")
-        single = self.words.dtype(F32)
-        self.lines.append(f"{work} = {like}.new_empty(({floats},), dtype={single})")
+        self.lines.append(f"{work} = {empty}(({floats},), (1,), {single})")
         return used, work
 
     def _allocation(self, value: Value) -> str:
         """Text that makes the tensor of `value`, in the layout that eager would give it."""
         kind = value.type
         assert isinstance(kind, TensorType)
+        sizes, strides = self._sizes(kind.dims), self._sizes(kind.element_strides())
+        dtype = self.words.dtype(kind.dtype)
+        if kind.device == "cpu":
+            return f"{self.words.word('empty_strided_cpu')}({sizes}, {strides}, {dtype})"
         near = [(v, n) for v, n in self.dense.items() if _tensor(v).device == kind.device]
         for other, name in near:
             if _alike(_tensor(other), kind) and not (isinstance(other, Param) and 1 in kind.dims):
                 return f"{self.words.word('empty_like')}({name})"
-        sizes, strides = self._sizes(kind.dims), self._sizes(kind.element_strides())
-        dtype = self.words.dtype(kind.dtype)
-        if not near:
-            place = f"device={self.words.word('device')}({kind.device!r})"
-            empty = self.words.word("empty_strided")
-            return f"{empty}({sizes}, {strides}, dtype={dtype}, {place})"
-        same = next((n for v, n in near if _tensor(v).dtype is kind.dtype), None)
-        rest = "" if same else f", dtype={dtype}"
-        name = same or near[0][1]
-        if kind.is_contiguous:
-            return f"{name}.new_empty({sizes}{rest})"
-        return f"{name}.new_empty_strided({sizes}, {strides}{rest})"
+        if near:
+            return f"{near[0][1]}.new_empty_strided({sizes}, {strides}, dtype={dtype})"
+        place = f"{self.words.word('device')}({kind.device!r})"
+        empty = self.words.word("empty_strided")
+        return f"{empty}({sizes}, {strides}, dtype={dtype}, device={place})"
 
     def _call(self, opening: str, given: list[str]) -> None:
         line = f"{opening}{', '.join(given)})"

@@ -1,6 +1,5 @@
 """Makes programs, and makes them callable: kernels built and loaded, host functions defined."""
 
-import ctypes
 import linecache
 import logging
 import warnings
@@ -19,6 +18,7 @@ from astjit.fusion.schedule import Schedule, schedule
 from astjit.ir.function import Function
 from astjit.ir.value import Value
 from astjit.location import Location
+from astjit.runtime.binding import binding_text, bound
 from astjit.runtime.entry import Loaded
 from astjit.runtime.host import HostText, HostWriter, plain_entry
 from astjit.runtime.interpret import bind_sizes, interpret
@@ -32,16 +32,6 @@ from astjit.targets.table import TARGETS
 from astjit.types.tensor import TensorType
 
 _log = logging.getLogger("astjit")
-_CTYPES: dict[str, Any] = {
-    "pointer": ctypes.c_void_p,
-    "long": ctypes.c_long,
-    "int": ctypes.c_int,
-    "double": ctypes.c_double,
-    "float": ctypes.c_float,
-    "bool": ctypes.c_bool,
-}
-
-
 def source_line(location: Location) -> str:
     """The user's source text at a location, "" when it cannot be had."""
     return linecache.getline(location.file, location.line)
@@ -95,7 +85,8 @@ def load(made: Program, launcher: Launcher | None = None) -> Loaded:
     if made.unit is None:
         return _made(made, made.host, {}, lambda: ())
     try:
-        built = cpu_library(made.unit.source)
+        entries = [made.unit.entries[group.kernel.name] for group in made.groups]
+        built = cpu_library(made.unit.source + binding_text(entries))
     except FileNotFoundError as error:
         warnings.warn(AstjitWarning(f"kernels run through PyTorch: {error}"), stacklevel=2)
         return _interpreted(made)
@@ -107,7 +98,7 @@ def load(made: Program, launcher: Launcher | None = None) -> Loaded:
         )
         return _interpreted(made)
     kernels = {
-        name: _function(built.code, made.unit.entries[group.kernel.name])
+        name: bound(built.code, made.unit.entries[group.kernel.name])
         for name, group in made.host.kernels.items()
     }
     origin = ((built.origin, len(kernels)),)
@@ -126,13 +117,6 @@ def _interpreted(made: Program) -> Loaded:
 
 def _interpret(function: Function, *arguments: object) -> list[object]:
     return list(interpret(function, arguments))  # type: ignore[arg-type]  # as the guards checked
-
-
-def _function(library: ctypes.CDLL, entry: Entry) -> Callable[..., object]:
-    found = library[entry.name]
-    found.restype = None
-    found.argtypes = [_CTYPES[argument.ctype] for argument in entry.arguments]
-    return found
 
 
 def _cuda(group: Group, launcher: Launcher | None) -> CudaKernel:

@@ -5,7 +5,8 @@ A user's parameter may be called `type` or `empty`; then ours gets another name,
 
 import builtins
 import keyword
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 
@@ -13,11 +14,23 @@ from astjit.fusion.names import Names
 from astjit.runtime.threads import threads
 from astjit.types.dtype import DType
 
+_C: Any = torch._C
 MISS = object()
 """What a host function returns when it does not fit the call."""
 
 PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
 """The types of tensor whose operations mean what PyTorch says they mean."""
+
+
+def _empty_strided_cpu() -> Callable[..., torch.Tensor]:
+    """`f(sizes, strides, dtype)`: what torch.compile allocates with, in half the usual time."""
+    try:
+        return _C._dynamo.guards._empty_strided_cpu  # type: ignore[no-any-return]
+    except AttributeError:  # a private name
+        return lambda sizes, strides, dtype: torch.empty_strided(
+            sizes, strides, dtype=dtype, device="cpu"
+        )
+
 
 _OBJECTS: dict[str, object] = {
     "MISS": MISS,
@@ -25,6 +38,7 @@ _OBJECTS: dict[str, object] = {
     "device": torch.device,
     "empty_like": torch.empty_like,
     "empty_strided": torch.empty_strided,
+    "empty_strided_cpu": _empty_strided_cpu(),
     "grad_enabled": torch.is_grad_enabled,
     "threads": threads,
 }
