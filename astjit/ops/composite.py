@@ -318,32 +318,27 @@ PAIRS = tuple(
         kind=Kind.COMPOSITE,
         rule=FLOATING,
         operands=TWO,
-        rounds="once",
         expand=expand,
         host=host,
-        wide_numbers=wide,
         doc=doc,
     )
-    for name, expand, host, wide, doc in (
+    for name, expand, host, doc in (
         (
             "remainder",
             _remainder,
             "torch.remainder({0}, {1})",
-            False,
             "the remainder with the sign of `other`, of floats",
         ),
         (
             "floor_divide",
             _floor_divide,
             "torch.floor_divide({0}, {1})",
-            True,
             "`floor(input / other)` of floats, from the remainder",
         ),
         (
             "trunc_divide",
             _trunc_divide,
             "torch.div({0}, {1}, rounding_mode='trunc')",
-            True,
             "`trunc(input / other)` of floats",
         ),
     )

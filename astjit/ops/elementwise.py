@@ -197,7 +197,7 @@ ARITHMETIC = (
             "cuda.f64": "sqrt({0})",
         },
         math.sqrt,
-        "square root",
+        "square root, correctly rounded, as PyTorch's is for all but long vectors on some CPUs",
         domain=(0.0, 1e3),
     ),
     _unary(
@@ -215,7 +215,9 @@ ARITHMETIC = (
 )
 
 
-def _extreme(name: str, evaluate: Evaluate, doc: str, short: str, host: str) -> Op:
+def _extreme(name: str, sign: str, evaluate: Evaluate, doc: str, host: str) -> Op:
+    """The operand that is `sign` the other; literals of integers need no type this way."""
+    short = name[:3]
     return Op(
         name=name,
         kind=Kind.ELEMENTWISE,
@@ -227,6 +229,7 @@ def _extreme(name: str, evaluate: Evaluate, doc: str, short: str, host: str) -> 
             "cpu": f"{name}({{0}}, {{1}})",
             "cuda": f"{short.title()}Any::combine({{0}}, {{1}})",
             "cuda.f32": f"{short}_nan({{0}}, {{1}})",
+            **_whole(f"{{0}} {sign} {{1}} ? {{0}} : {{1}}"),
         },
         evaluate=evaluate,
         traits=COMMUTES,
@@ -271,8 +274,8 @@ POWERS = (
 )
 
 SELECTION = (
-    _extreme("maximum", _larger, "the larger; NaN wins", "max", "torch.clamp({0}, min={1})"),
-    _extreme("minimum", _smaller, "the smaller; NaN wins", "min", "torch.clamp({0}, max={1})"),
+    _extreme("maximum", ">", _larger, "the larger; NaN wins", "torch.clamp({0}, min={1})"),
+    _extreme("minimum", "<", _smaller, "the smaller; NaN wins", "torch.clamp({0}, max={1})"),
     Op(
         name="where",
         kind=Kind.ELEMENTWISE,

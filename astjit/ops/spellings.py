@@ -66,15 +66,35 @@ def _reversed(name: str) -> Callable[..., Ref]:
     return build
 
 
-def _only_floats(name: str, *, swapped: bool = False) -> Callable[..., Maybe]:
+def _only_floats(name: str) -> Callable[..., Maybe]:
     """The row `name` on floats; integer division can fail and stays PyTorch's."""
 
     def build(emit: Emitter, x: Number, other: Number) -> Maybe:
-        if not _is_float(x, other):
-            return NotImplemented
-        return emit.emit(name, other, x) if swapped else emit.emit(name, x, other)
+        return emit.emit(name, x, other) if _is_float(x, other) else NotImplemented
 
     return build
+
+
+def _reversed_floats(name: str) -> Callable[..., Maybe]:
+    def build(emit: Emitter, x: Ref, other: Number) -> Maybe:
+        narrow = tensor_of(x).dtype.is_half and name == "floor_divide"
+        return emit.emit(name, other, x) if _is_float(x, other) and not narrow else NotImplemented
+
+    return build
+
+
+def _quotient(emit: Emitter, name: str, x: Ref, other: Number) -> Maybe:
+    """Eager divides 16-bit floats by a number in float32, but by a tensor piece by piece."""
+    if not _is_float(x, other):
+        return NotImplemented
+    kind = type_of(other)
+    if isinstance(kind, TensorType) and kind.dims:
+        return emit.emit(name, x, other)
+    return _once(emit, x, lambda wide: emit.emit(name, wide, other))
+
+
+def _floor_divide(emit: Emitter, x: Ref, other: Number) -> Maybe:
+    return _quotient(emit, "floor_divide", x, other)
 
 
 def _rtruediv(emit: Emitter, x: Ref, other: Number) -> Ref:
@@ -82,11 +102,9 @@ def _rtruediv(emit: Emitter, x: Ref, other: Number) -> Ref:
     return emit.emit("mul", emit.emit("reciprocal", x), other)
 
 
-def _div_rounded(emit: Emitter, x: Number, other: Number, *, rounding_mode: str) -> Maybe:
+def _div_rounded(emit: Emitter, x: Ref, other: Number, *, rounding_mode: str) -> Maybe:
     name = {"floor": "floor_divide", "trunc": "trunc_divide"}.get(rounding_mode)
-    if name is None or not _is_float(x, other):
-        return NotImplemented
-    return emit.emit(name, x, other)
+    return NotImplemented if name is None else _quotient(emit, name, x, other)
 
 
 def _once(emit: Emitter, x: Ref, build: Callable[[Ref], Ref]) -> Ref:
@@ -298,15 +316,15 @@ REVERSED = (
     _pair(("Tensor.__rsub__", "torch.rsub"), _reversed("sub"), "input, other, *, alpha=1"),
     _pair(("Tensor.__rmul__",), _reversed("mul")),
     _pair(("Tensor.__rtruediv__", "Tensor.__rdiv__"), _rtruediv),
-    _pair(("Tensor.__rfloordiv__",), _only_floats("floor_divide", swapped=True)),
-    _pair(("Tensor.__rmod__",), _only_floats("remainder", swapped=True)),
+    _pair(("Tensor.__rfloordiv__",), _reversed_floats("floor_divide")),
+    _pair(("Tensor.__rmod__",), _reversed_floats("remainder")),
     _pair(("Tensor.__rand__",), _reversed("bitwise_and")),
     _pair(("Tensor.__ror__",), _reversed("bitwise_or")),
     _pair(("Tensor.__rxor__",), _reversed("bitwise_xor")),
 )
 
 DIVISIONS = (
-    _pair((*_both("floor_divide"), "Tensor.__floordiv__"), _only_floats("floor_divide"), OUT),
+    _pair((*_both("floor_divide"), "Tensor.__floordiv__"), _floor_divide, OUT),
     _pair((*_both("remainder"), "Tensor.__mod__"), _only_floats("remainder"), OUT),
     _pair(_both("fmod"), _only_floats("fmod"), OUT),
     Spelling(
@@ -323,7 +341,7 @@ POWERS = (
         torch=POWER, signature="input, exponent, *, out=None", build=_power, fields=(EXPONENT,)
     ),
     Spelling(torch=POWER, signature="input, exponent, *, out=None", build=_pow, operands=BASE),
-    _pair(("Tensor.__rpow__",), _only_floats("pow", swapped=True)),
+    _pair(("Tensor.__rpow__",), _reversed_floats("pow")),
     Spelling(torch=_both("square"), signature="input, *, out=None", build=_square),
     Spelling(torch=("Tensor.__pos__", *_both("positive")), signature="input", build=_identity),
 )
