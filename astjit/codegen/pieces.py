@@ -14,11 +14,12 @@ from astjit.text.environment import template_root
 _NEEDS = re.compile(r"\A// needs:(.*)\n")
 _DEFINES = re.compile(
     r"^(?:#define (\w+)"
-    r"|(?:template <.*?>\s*)?"
+    r"|(?:template <[^\n]*?>\s*)?"
     r"(?:HELPER|static|INLINE|__device__ __forceinline__|constexpr|extern \"C\")"
-    r"[^;={]*?\b(\w+)\("
-    r"|(?:template <.*?>\s*)?(?:struct|union)(?: alignas\(.*?\))? (\w+)"
-    r"|typedef .*?\b(\w+)(?: __attribute__.*)?;)",
+    r"[^;={}]*?\b(\w+)\("
+    r"|constexpr [\w ]+?\b(\w+) ="
+    r"|(?:template <[^\n]*?>\s*)?(?:struct|union)(?: alignas\(.*?\))? (\w+)"
+    r"|typedef [^;\n]*?\b(\w+)(?: __attribute__[^;\n]*)?;)",
     re.MULTILINE | re.DOTALL,
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
