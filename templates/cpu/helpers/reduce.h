@@ -15,7 +15,7 @@ template <class Op, int U, int step = U / 2> HELPER vf fold_parts(vf (&part)[U])
   }
 }
 
-// Pairwise sums of any length: level k holds the sum of 2^k runs of `run` vectors, or nothing.
+// Pairwise sums of any length: level k holds the sum of 2^k runs, or nothing.
 template <class Op> struct Cascade {
   long runs = 0;
   vf level[48];
@@ -45,7 +45,7 @@ HELPER float reduce(long begin, long end, F body) {
       part[u] = pick(mask, Op::combine(part[u], body(i, mask)), part[u]);
     });
     const vf all = fold_parts<Op>(part);
-    if (last) return fold<Op>(cascade.total(all));
+    if (last) return fold<Op>(cascade.runs ? cascade.total(all) : all);
     cascade.add(all);
   }
 }
