@@ -145,12 +145,12 @@ def _from_class(session: Session, owner: object, name: str, static: object, home
                 read(static, f"{class_path}.{name}")
             return types.MethodType(static, owner)
         case staticmethod():
-            function = static.__func__
-            return read(function, f"{class_path}.{name}") if class_path else function
+            function, found = static.__func__, path or class_path
+            return read(function, f"{found}.{name}") if found else function
         case classmethod():
-            function = static.__func__
-            if class_path:
-                read(function, f"{class_path}.{name}.__func__")
+            function, found = static.__func__, path or class_path
+            if found:
+                read(function, f"{found}.{name}.__func__")
             return types.MethodType(function, type(owner))
         case (
             types.MethodDescriptorType()

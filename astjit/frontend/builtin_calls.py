@@ -109,7 +109,7 @@ def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
     module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""
     if isinstance(owner, types.ModuleType):
         module = owner.__name__
-    if module == "builtins" and not isinstance(owner, type):
+    if getattr(builtins, name, None) is function:
         return builtin_call(session, function, args, kwargs)
     if module in PURE_MODULES or (isinstance(owner, type) and owner.__module__ == "builtins"):
         if name in _MUTATING_OPERATORS:

@@ -25,9 +25,10 @@ from astjit.frontend.builtin_calls import (
     exposed,
     exposed_names,
 )
-from astjit.frontend.hooks import Hooks, is_rewritten, twin
+from astjit.frontend.hooks import Hooks, twin
 from astjit.frontend.outside import is_sequence
 from astjit.frontend.session import Session
+from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop, words
 
 _TORCH_LEAVES = ("torch.functional", "torch.nn.functional", "torch._tensor", "torch.special")

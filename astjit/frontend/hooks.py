@@ -13,14 +13,13 @@ from astjit.frontend import session as rules
 from astjit.frontend.attributes import attribute
 from astjit.frontend.rewrite import rewrite
 from astjit.frontend.session import Session
-from astjit.frontend.source import compiled, source_of
+from astjit.frontend.source import compiled, mark_rewritten, source_of
 from astjit.frontend.stops import HOOKS, Stop
 
 GLOBALS = "fn_globals"
 
 _LOCK = threading.Lock()
 _CODES: dict[int, tuple[types.CodeType, types.CodeType]] = {}  # by id of the original
-_REWRITTEN: dict[int, types.CodeType] = {}
 
 
 class Hooks:
@@ -175,19 +174,8 @@ def rewritten_code(function: types.FunctionType) -> types.CodeType:
     made = compiled(tree, code, hooks=True)
     with _LOCK:
         _CODES[id(code)] = code, made
-        for inner in _codes(made):
-            _REWRITTEN[id(inner)] = inner
+    mark_rewritten(made)
     return made
-
-
-def _codes(code: types.CodeType) -> list[types.CodeType]:
-    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return [code, *(found for c in inner for found in _codes(c))]
-
-
-def is_rewritten(code: types.CodeType) -> bool:
-    """Whether code is part of a capture copy."""
-    return id(code) in _REWRITTEN
 
 
 def twin(

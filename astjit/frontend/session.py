@@ -20,6 +20,7 @@ import torch
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import Outside, is_container, is_mapping, is_sequence
+from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ir.value import Param
@@ -316,7 +317,9 @@ def refuse_store(session: Session, owner: object, what: str) -> None:
     """Stop unless `owner` was made during capture."""
     if isinstance(owner, SymbolicTensor):
         raise Stop(f"a store to a tensor ({what} = ...)")
-    if isinstance(owner, (types.ModuleType, types.FunctionType)):
+    if isinstance(owner, types.FunctionType) and is_rewritten(owner.__code__):
+        return
+    if isinstance(owner, types.ModuleType | types.FunctionType):
         raise Stop(f"a store to {owner.__name__}{what}")
     if isinstance(owner, type) and id(owner) not in session.made:
         raise Stop(f"a store to {owner.__name__}{what}")

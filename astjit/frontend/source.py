@@ -48,6 +48,22 @@ _LOCK = threading.Lock()
 _KNOWN: dict[int, tuple[types.CodeType, Source]] = {}
 
 
+_REWRITTEN: dict[int, types.CodeType] = {}
+
+
+def mark_rewritten(code: types.CodeType) -> None:
+    """Record code, and all code inside it, as part of a capture copy."""
+    _REWRITTEN[id(code)] = code
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            mark_rewritten(inner)
+
+
+def is_rewritten(code: types.CodeType) -> bool:
+    """Whether code is part of a capture copy; its functions were made during capture."""
+    return id(code) in _REWRITTEN
+
+
 def source_of(function: types.FunctionType) -> Source:
     """The source of a function. The tree belongs to the cache: copy it before changing it.
 
