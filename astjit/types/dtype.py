@@ -1,6 +1,6 @@
 """Element types and PyTorch's type promotion, without importing torch.
 
-    promote: (i64 tensor, f16 0-d tensor) => f16;  (f32 tensor, 2.5) => f32;  (i64 tensor, 2.5) => f32
+promote: (i64 tensor, f16 0-d tensor) => f16;  (f32 tensor, 2.5) => f32;  (i64 tensor, 2.5) => f32
 """
 
 from dataclasses import dataclass

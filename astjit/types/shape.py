@@ -1,309 +1,59 @@
-"""Sizes: integers, symbols, and expressions of both in a normal form.
+"""What is known of sizes: facts, the questions that type rules ask, and broadcasting.
 
-    Dim = int | Sym | Expr
-    add(mul(rows, cols), 2)  prints  rows*cols + 2;  equal expressions are equal objects
+    Sizes(hints=True).equal(x1, w0)  =>  True where the example says so, and records `x1 == w0`
 
-A symbol is a size of an input tensor (decision D1); it is never 1, because a size of 1 is the
-literal 1, and it may be 0. Sums and products are kept as polynomials, so that `a*(b + 1)` and
-`a*b + a` are the same; floor division, remainder, minimum and maximum are atoms of them unless
-they can be worked out.
+The sizes themselves are in dim.py; their names are here too, for those who ask and compute.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from astjit.types.dim import (
+    Dim,
+    Expr,
+    Sym,
+    add,
+    evaluate,
+    floordiv,
+    hint,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    multiple,
+    never_negative,
+    product,
+    quotient,
+    sub,
+    substitute,
+    symbols,
+    text,
+)
 
-@dataclass(frozen=True, slots=True)
-class Sym:
-    """A named size. Two symbols of one name are the same; the hint is an example, not identity."""
-
-    name: str
-    hint: int | None = field(default=None, compare=False)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-@dataclass(frozen=True, slots=True)
-class Expr:
-    """An expression in normal form; made only by the functions of this module."""
-
-    op: str  # add, mul, floordiv, mod, min, max
-    args: tuple["Dim", ...]
-
-    def __str__(self) -> str:
-        return text(self)
-
-
-Dim = int | Sym | Expr
-_Poly = dict[tuple[Dim, ...], int]  # sorted factors -> coefficient
-
-
-def _poly(dim: Dim) -> _Poly:
-    match dim:
-        case int():
-            return {(): dim} if dim else {}
-        case Expr("add", args):
-            return {k: v for arg in args for k, v in _poly(arg).items()}
-        case Expr("mul", (int() as scale, *rest)):
-            return {tuple(rest): scale}
-        case Expr("mul", args):
-            return {args: 1}
-    return {(dim,): 1}
-
-
-def _dim(poly: _Poly) -> Dim:
-    terms: list[Dim] = []
-    for factors, scale in sorted(poly.items(), key=lambda kv: (-len(kv[0]), str(kv[0]))):
-        parts: tuple[Dim, ...] = factors if scale == 1 and factors else (scale, *factors)
-        terms.append(parts[0] if len(parts) == 1 else Expr("mul", parts))
-    if not terms:
-        return 0
-    return terms[0] if len(terms) == 1 else Expr("add", tuple(terms))
-
-
-def add(*dims: Dim) -> Dim:
-    """The sum."""
-    total: _Poly = {}
-    for dim in dims:
-        for factors, scale in _poly(dim).items():
-            total[factors] = total.get(factors, 0) + scale
-    return _dim({k: v for k, v in total.items() if v})
-
-
-def mul(*dims: Dim) -> Dim:
-    """The product; of nothing, 1."""
-    total: _Poly = {(): 1}
-    for dim in dims:
-        product: _Poly = {}
-        for left, a in total.items():
-            for right, b in _poly(dim).items():
-                factors = tuple(sorted((*left, *right), key=str))
-                product[factors] = product.get(factors, 0) + a * b
-        total = {k: v for k, v in product.items() if v}
-    return _dim(total)
-
-
-def sub(a: Dim, b: Dim) -> Dim:
-    """The difference."""
-    return add(a, mul(-1, b))
-
-
-def floordiv(a: Dim, b: Dim) -> Dim:
-    """Python's a // b.
-
-    Raises:
-        ZeroDivisionError: if b is the literal 0.
-    """
-    if isinstance(b, int) and b == 0:
-        raise ZeroDivisionError("integer division or modulo by zero")
-    if isinstance(a, int) and isinstance(b, int):
-        return a // b
-    if b == 1:
-        return a
-    exact = _divide(a, b)
-    return exact if exact is not None else Expr("floordiv", (a, b))
-
-
-def mod(a: Dim, b: Dim) -> Dim:
-    """Python's a % b.
-
-    Raises:
-        ZeroDivisionError: if b is the literal 0.
-    """
-    if isinstance(b, int) and b == 0:
-        raise ZeroDivisionError("integer division or modulo by zero")
-    if isinstance(a, int) and isinstance(b, int):
-        return a % b
-    if isinstance(b, int) and _divide(a, b) is not None:
-        return 0
-    return Expr("mod", (a, b))
-
-
-def _divide(a: Dim, b: Dim) -> Dim | None:
-    """a / b where every term of a contains the one term b and b cannot be 0, else None."""
-    divisor = _poly(b)
-    if len(divisor) != 1:
-        return None
-    ((factors, scale),) = divisor.items()
-    if factors:  # a symbol may be 0, where a // b raises: keep the division
-        return None
-    quotient: _Poly = {}
-    for term, coefficient in _poly(a).items():
-        if coefficient % scale:
-            return None
-        quotient[term] = coefficient // scale
-    return _dim(quotient)
-
-
-def quotient(a: Dim, b: Dim) -> Dim | None:
-    """a / b where b is known not to be 0: None when the literals do not divide.
-
-    A division that only the values of symbols can decide stays an expression `a // b`.
-    """
-    if a == b:
-        return 1
-    divisor = _poly(b)
-    if len(divisor) != 1:
-        return floordiv(a, b)
-    ((factors, scale),) = divisor.items()
-    result: _Poly = {}
-    for term, coefficient in _poly(a).items():
-        rest = list(term)
-        if coefficient % scale or any(term.count(f) < factors.count(f) for f in factors):
-            return None if isinstance(a, int) and isinstance(b, int) else floordiv(a, b)
-        for factor in factors:
-            rest.remove(factor)
-        result[tuple(rest)] = coefficient // scale
-    return _dim(result)
-
-
-def minimum(a: Dim, b: Dim) -> Dim:
-    """The smaller."""
-    return _extreme("min", min, a, b)
-
-
-def maximum(a: Dim, b: Dim) -> Dim:
-    """The larger."""
-    return _extreme("max", max, a, b)
-
-
-def _extreme(name: str, pick: Callable[[int, int], int], a: Dim, b: Dim) -> Dim:
-    difference = sub(a, b)
-    if isinstance(difference, int):
-        return a if pick(difference, 0) == difference else b
-    if name == "max" and 0 in (a, b) and isinstance(a if b == 0 else b, Sym):
-        return a if b == 0 else b  # a symbol is never negative
-    return Expr(name, (a, b))
-
-
-_EVALUATE: dict[str, Callable[[int, int], int]] = {
-    "floordiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
-    "min": min,
-    "max": max,
-}
-
-
-def evaluate(dim: Dim, sizes: Mapping[str, int]) -> int:
-    """The number that `dim` is when its symbols have these values.
-
-    Raises:
-        KeyError: if a symbol has no value.
-    """
-    match dim:
-        case int():
-            return dim
-        case Sym():
-            return sizes[dim.name]
-    numbers = [evaluate(arg, sizes) for arg in dim.args]
-    if dim.op == "add":
-        return sum(numbers)
-    if dim.op == "mul":
-        result = 1
-        for number in numbers:
-            result *= number
-        return result
-    return _EVALUATE[dim.op](*numbers)
-
-
-def _never_negative(dim: Dim) -> bool:
-    """Whether the form alone shows that a size is at least 0."""
-    match dim:
-        case int():
-            return dim >= 0
-        case Sym():
-            return True
-        case Expr("floordiv" | "mod", (left, int() as right)):
-            return right > 0 and (dim.op == "mod" or _never_negative(left))
-        case Expr("add" | "mul" | "min" | "max", args):
-            return all(map(_never_negative, args))
-    return False
-
-
-def symbols(dim: Dim) -> tuple[Sym, ...]:
-    """Every symbol in `dim`, each once, in order of appearance."""
-    match dim:
-        case int():
-            return ()
-        case Sym():
-            return (dim,)
-    return tuple(dict.fromkeys(s for arg in dim.args for s in symbols(arg)))
-
-
-def hint(dim: Dim) -> int:
-    """The value of `dim` in the call that is being captured.
-
-    Raises:
-        KeyError: if a symbol has no hint.
-    """
-    return evaluate(dim, {s.name: s.hint for s in symbols(dim) if s.hint is not None})
-
-
-def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
-    """`dim` with symbols replaced by name."""
-    match dim:
-        case int():
-            return dim
-        case Sym():
-            return values.get(dim.name, dim)
-    args = [substitute(arg, values) for arg in dim.args]
-    return _MAKE[dim.op](*args)
-
-
-_MAKE: dict[str, Callable[..., Dim]] = {
-    "add": add,
-    "mul": mul,
-    "floordiv": floordiv,
-    "mod": mod,
-    "min": minimum,
-    "max": maximum,
-}
-
-
-_INFIX = {"floordiv": "//", "mod": "%"}
-
-
-def text(dim: Dim, name: Callable[[Sym], str] = str) -> str:
-    """Python text of `dim`; `name` spells a symbol."""
-    match dim:
-        case int():
-            return str(dim)
-        case Sym():
-            return name(dim)
-        case Expr("add", args):
-            return " + ".join(text(a, name) for a in args).replace("+ -", "- ")
-        case Expr("mul", args):
-            return "*".join(_atom(a, name) for a in args)
-        case Expr("min" | "max" as op, args):
-            return f"{op}({', '.join(text(a, name) for a in args)})"
-    return f"{_atom(dim.args[0], name)} {_INFIX[dim.op]} {_atom(dim.args[1], name)}"
-
-
-def _atom(dim: Dim, name: Callable[[Sym], str]) -> str:
-    inner = text(dim, name)
-    return inner if isinstance(dim, int | Sym) or dim.op in ("min", "max") else f"({inner})"
-
-
-def multiple(a: Dim, b: Dim) -> bool:
-    """Whether the term a is plainly the term b times something."""
-    if isinstance(a, int) and isinstance(b, int):
-        return b != 0 and a % b == 0
-    left, right = _poly(a), _poly(b)
-    if len(left) != 1 or len(right) != 1:
-        return False
-    ((factors, scale),), ((wanted, divisor),) = left.items(), right.items()
-    rest = list(factors)
-    for factor in wanted:
-        if factor not in rest:
-            return False
-        rest.remove(factor)
-    return scale % divisor == 0
-
-
-def product(dims: Iterable[Dim]) -> Dim:
-    """The number of elements of a shape."""
-    return mul(*dims)
+__all__ = [
+    "Dim",
+    "Expr",
+    "Predicate",
+    "Sizes",
+    "Sym",
+    "Undecided",
+    "add",
+    "broadcast",
+    "evaluate",
+    "floordiv",
+    "hint",
+    "maximum",
+    "minimum",
+    "mod",
+    "mul",
+    "multiple",
+    "product",
+    "quotient",
+    "sub",
+    "substitute",
+    "symbols",
+    "text",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,9 +150,9 @@ class Sizes:
 
     def _plain(self, op: str, a: Dim, b: Dim) -> bool | None:
         """Answers that follow from a symbol being 0 or at least 2."""
-        if op == "<" and _never_negative(sub(a, b)):
+        if op == "<" and never_negative(sub(a, b)):
             return False
-        if op == "<=" and _never_negative(sub(b, a)):
+        if op == "<=" and never_negative(sub(b, a)):
             return True
         if op in ("==", "!=") and isinstance(b, Sym) and not isinstance(a, Sym):
             a, b = b, a

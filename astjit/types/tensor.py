@@ -1,10 +1,10 @@
 """Types of SSA values: tensors with a layout, and Python numbers.
 
-    f32[rows, cols]              dense, axes in order, on the CPU
-    f32[rows, cols] order(1,0)   dense, axis 0 innermost
-    f32[rows, cols] strides(s0,1)
-    f32[rows, cols] @cuda:0
-    float                        a Python float: weakly typed (decision D2)
+f32[rows, cols]              dense, axes in order, on the CPU
+f32[rows, cols] order(1,0)   dense, axis 0 innermost
+f32[rows, cols] strides(s0,1)
+f32[rows, cols] @cuda:0
+float                        a Python float: weakly typed (decision D2)
 """
 
 from dataclasses import dataclass
@@ -65,7 +65,9 @@ class TensorType:
             running = mul(running, self.dims[axis])
         return tuple(result)
 
-    def with_(self, *, dtype: DType | None = None, dims: tuple[Dim, ...] | None = None) -> "TensorType":
+    def with_(
+        self, *, dtype: DType | None = None, dims: tuple[Dim, ...] | None = None
+    ) -> "TensorType":
         """A copy with another dtype, or dense in axis order with other sizes."""
         if dims is not None:
             return TensorType(dtype or self.dtype, dims, device=self.device)
@@ -87,7 +89,9 @@ class ScalarType:
     category: Category
 
     def __str__(self) -> str:
-        return {Category.BOOL: "bool", Category.INTEGER: "int", Category.FLOAT: "float"}[self.category]
+        return {Category.BOOL: "bool", Category.INTEGER: "int", Category.FLOAT: "float"}[
+            self.category
+        ]
 
 
 PY_BOOL, PY_INT, PY_FLOAT = (ScalarType(c) for c in Category)
