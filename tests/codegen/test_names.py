@@ -131,7 +131,9 @@ def declared_in_blocks(text):
     return clashes
 
 
-@pytest.mark.parametrize("name", [*AWKWARD, "x", "x_v", "out_row", "row_start", "float", "größe"])
+@pytest.mark.parametrize(
+    "name", [*AWKWARD, "x", "x_v", "out_row", "row_start", "float", "vf", "größe"]
+)
 @pytest.mark.parametrize("make", [pointwise, row])
 def test_a_user_variable_of_any_name_hides_nothing(name, make):
     kernel = make(name)

@@ -1,0 +1,112 @@
+"""What the CUDA templates are given: heads, starts of rows, reductions and their slots."""
+
+import pytest
+
+from astjit.codegen.cuda_view import FIXED, CudaView, initial
+from astjit.codegen.emit import helper_names
+from astjit.codegen.rename import rename
+from astjit.fusion.schedule import schedule
+from astjit.types.dtype import BY_NAME
+from tests.codegen import records
+from tests.codegen.records import RC, C, R, Record
+
+
+def view(kernel, cols=4096, alignment=16):
+    sizes = dict.fromkeys(kernel.axes, 3) | dict.fromkeys(kernel.swept, cols)
+    chosen = schedule(kernel, "cuda", sizes, alignment)
+    return CudaView(rename(kernel, chosen, helper_names("cuda"), FIXED), records.source_line)
+
+
+def test_buffers_of_one_layout_share_the_start_of_a_row():
+    made = view(records.rms_norm()).values()
+    assert made["setup"] == [
+        "const int row = blockIdx.x;",
+        "const long long row_start = static_cast<long long>(row) * cols;",
+    ]
+
+
+def test_reductions_have_slots_of_their_own():
+    made = view(records.softmax())
+    (first,), (second,), none = (step.reductions for step in made.steps)
+    assert none == []
+    assert (first.name, first.init, first.struct, first.slot) == (
+        "row_max",
+        "-INFINITY",
+        "Max",
+        "slots[0]",
+    )
+    assert (second.name, second.init, second.struct, second.slot) == (
+        "row_sum",
+        "0.0f",
+        "Sum",
+        "slots[1]",
+    )
+    assert made.values()["slot_arrays"] == [("float", "slots", 2)]
+
+
+def test_slots_of_another_type():
+    made = view(records.softmax("f64"))
+    assert made.values()["slot_arrays"] == [("double", "slots_double", 2)]
+    assert made.steps[0].reductions[0].struct == "MaxAny"
+
+
+def test_kept_values_are_arrays_of_vectors():
+    assert view(records.softmax()).values()["arrays"] == [
+        "Vec<float, 4> x_v[4];",
+        "Vec<float, 4> exp_v[4];",
+    ]
+    assert view(records.rms_norm()).values()["arrays"] == ["Vec<float, 4> h_v[4];"]
+    assert view(records.softmax("bf16"), 8192).values()["arrays"][0] == "Vec<bfloat16, 8> x_v[4];"
+    assert view(records.softmax(), 50257).values()["arrays"] == []
+
+
+def test_heads():
+    head = view(records.softmax(), 100).head
+    assert head == (
+        'extern "C" __global__ void __launch_bounds__(128)\n'
+        "softmax(const float* __restrict__ x, float* __restrict__ out, int cols) {"
+    )
+    assert "long long cols" in view(records.softmax(), 2**31).head
+    assert "__launch_bounds__(512)\n" in view(records.softmax(), 50257).head
+
+
+def test_a_row_in_registers_has_64_of_them():
+    assert "__launch_bounds__(256, 4)\n" in view(records.softmax(), 4096).head
+    assert "__launch_bounds__(256)\n" in view(records.softmax(), 1024).head
+
+
+def test_scalars_are_stored_by_one_thread():
+    made = view(records.layer_norm())
+    lines = [line for step in made.steps for line in step.lines]
+    (store,) = (line for line in lines if "] = " in line)
+    assert store.startswith("if (threadIdx.x == 0) mean[static_cast<long long>(row)] = mean")
+
+
+def test_an_inout_buffer_is_not_restrict():
+    r = Record("k", "row", R, C, [("x", "f32", RC, "inout")])
+    x = r.load("x")
+    r.store("x", r.emit("sub", x, r.emit("reduce", x, combine="max")))
+    assert "(float* x, int cols) {" in view(r.kernel()).head
+
+
+def test_sizes_that_the_text_does_not_mention_are_no_arguments():
+    arguments = view(records.softmax()).arguments()
+    assert [a.name for a in arguments if a.role == "size"] == ["cols"]
+    r = Record("k", "row", R, C, [("x", "f32", RC, "in"), ("out", "f32", R, "out")])
+    total = r.emit("reduce", r.load("x"), combine="sum")
+    r.store("out", r.emit("div", total, r.size("rows")))
+    assert [a.name for a in view(r.kernel()).arguments() if a.role == "size"] == ["rows", "cols"]
+
+
+@pytest.mark.parametrize(
+    ("combine", "dtype", "text"),
+    [
+        ("sum", "f32", "0.0f"), ("prod", "f64", "1.0"), ("max", "f32", "-INFINITY"),
+        ("min", "f64", "INFINITY"), ("any", "bool", "false"), ("all", "bool", "true"),
+        ("max", "u8", "0"), ("min", "u8", "255"), ("max", "i8", "-128"),
+        ("min", "i32", "2147483647"), ("max", "i64", "(-9223372036854775807 - 1)"),
+        ("max", "bool", "false"), ("min", "bool", "true"),
+    ],
+)  # fmt: skip
+def test_what_a_combine_starts_from(combine, dtype, text):
+    assert initial(combine, BY_NAME[dtype]) == text
