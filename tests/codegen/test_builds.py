@@ -18,6 +18,7 @@ from astjit.config import Config
 from astjit.fusion.group import groups
 from astjit.fusion.kernel import Group, Kernel
 from astjit.fusion.schedule import Schedule, schedule
+from astjit.ir.parser import parse
 from astjit.passes.pipeline import run
 from astjit.targets.nvrtc import ARCHES, compile_cuda
 from tests.fusion.cases import BY_NAME, CASES
@@ -137,6 +138,20 @@ def test_a_few_kernels_on_one_architecture():
 
 def test_no_warnings():
     assert "warning" not in compiled("sm_90", FEW).log
+
+
+def test_reductions_of_every_type():
+    ops = [("any", "bool"), ("all", "bool")]
+    ops += [(op, d) for op in ("amax", "amin") for d in ("bool", "u8", "i16", "i64", "f64")]
+    pairs = []
+    for op, dtype in ops:
+        head = f"fn f(%x: {dtype}[rows, cols]):"
+        text = f"{head}\n  %y = {op} %x {{dim=(1,), keepdim=False}}\n  return %y\n"
+        (group,) = groups(parse(text), "cuda", Config()).parts
+        kernel = replace(group.kernel, name=f"{op}_{dtype}")
+        pairs.append((kernel, schedule(kernel, "cuda", {"rows": 3, "cols": 64}, 16)))
+    built = compile_cuda(cuda_unit(pairs, lambda _: "", "sm_90").source, "sm_90")
+    assert set(built.resources) == {f"{op}_{dtype}" for op, dtype in ops}
 
 
 def test_a_limit_can_be_missed(monkeypatch):
