@@ -206,6 +206,8 @@ def _number(kind: type) -> Callable[..., object]:
             return value
         if kind is float and isinstance(value, Int):
             return value * 1.0
+        if type(value) in (Int, Float):
+            return kind(value)
         if session.python_method(value, f"__{kind.__name__}__", "__index__", "__len__"):
             raise Stop(f"{kind.__name__}() of a {type(value).__name__}")
         if kind is bool and is_container(value):

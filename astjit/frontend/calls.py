@@ -9,6 +9,7 @@ print, open, random.random       the end: an effect
 
 import functools
 import inspect
+import operator
 import types
 from typing import Any
 
@@ -72,6 +73,9 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         return _inline(session, function, args, kwargs)
     if isinstance(function, torch.nn.Module):
         raise Stop(f"a call of the module {type(function).__name__}")
+    if isinstance(function, operator.itemgetter):
+        (owner,) = exposed(session, args)
+        return function(owner)  # type: ignore[arg-type]
     if isinstance(function, functools._lru_cache_wrapper):
         return session.call(attribute(session, function, "__wrapped__"), *args, **kwargs)
     if _in_c(function):
@@ -169,7 +173,7 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
     leaf = module in _TORCH_LEAVES or torch_api.dotted_name(function) is not None
     leaf = leaf or isinstance(getattr(function, "__self__", None), torch.Tensor)
     if isinstance(function, types.FunctionType):
-        leaf = leaf and module in (*_TORCH_LEAVES, "torch")
+        leaf = module in _TORCH_LEAVES
     if name in _TORCH_PURE:
         session.capture.needs_default = True
     elif not leaf or (module in ("torch", "torch._C") and not _intercepted(function)):
@@ -193,7 +197,7 @@ def _construct(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object
         raise Stop(f"a module is made: {cls.__name__}")
     if cls.__module__ == "builtins" and issubclass(cls, BaseException):
         return cls(*args, **kwargs)
-    if issubclass(cls, functools.partial):
+    if issubclass(cls, functools.partial | operator.itemgetter):
         return cls(*args, **kwargs)
     if cls.__module__ in ("collections", "functools", "itertools", "types", "enum"):
         return cls(*exposed(session, args), **exposed_names(session, kwargs))

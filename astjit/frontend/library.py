@@ -18,21 +18,12 @@ from astjit.frontend.stops import Failed, Stop
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ops.library import Slot
 from astjit.ops.table import OPS
+from astjit.types.dtype import BY_TORCH
 from astjit.types.shape import Dim, Sym, add, evaluate, floordiv, hint, mul, symbols
 from astjit.types.tensor import TensorType
 
 Pair = tuple[int, int]
-_CONSTANTS = (
-    int,
-    float,
-    complex,
-    str,
-    torch.dtype,
-    torch.device,
-    torch.memory_format,
-    torch.layout,
-    type(Ellipsis),
-)
+_CONSTANTS = (int, float, str, type(Ellipsis))
 
 
 @dataclass(slots=True)
@@ -64,6 +55,10 @@ class _Operands:
             case slice():
                 ends = (value.start, value.stop, value.step)
                 return slice(*(self.slot(capture, part) for part in ends))
+            case torch.device():
+                return device_text(value)
+            case torch.dtype() if dtype := BY_TORCH.get(str(value).removeprefix("torch.")):
+                return dtype
         if value is not None and not isinstance(value, _CONSTANTS):
             raise Stop(f"a {type(value).__name__} is given to a torch function")
         return value
@@ -95,13 +90,16 @@ def library_call(
     device = result_device(operands.given, args, kwargs)
     sizes = _symbols(operands.given)
     first, second = _examples(capture, sizes)
-    one = _infer(dotted, func, args, kwargs, operands.given, first)
+    try:
+        one = _infer(dotted, func, args, kwargs, operands.given, first)
+    except _Unfit as unfit:
+        raise Failed(unfit.error) from unfit.error
     if isinstance(one, _Same):
         return one.operand
     try:
         two = _infer(dotted, func, args, kwargs, operands.given, second)
         types = _types(operands.given, sizes, one, two, (first, second), device)
-    except (Failed, _NoForm):
+    except (_Unfit, _NoForm):
         for sym in sizes:
             capture.pin(_number(capture, sym), f"{dotted} gives no rule for its result's size")
         types = _types(operands.given, (), one, one, (first, first), device)
@@ -116,6 +114,14 @@ class _Same:
     """The function returned its operand itself."""
 
     operand: object
+
+
+class _Unfit(Exception):
+    """The function does not take operands of these sizes."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class _NoForm(Exception):
@@ -179,7 +185,7 @@ def _infer(
         except (RuntimeError, ValueError, IndexError) as error:
             if "meta" in str(error).lower() or "data-dependent" in str(error):
                 raise Stop(f"the result of {dotted} depends on data") from None
-            raise Failed(error) from error
+            raise _Unfit(error) from error
         if [m._version for m in tensors] != versions:
             raise Stop(f"{dotted} writes to a tensor")
         memory = {m.untyped_storage()._cdata for m in tensors}

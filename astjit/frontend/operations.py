@@ -33,6 +33,7 @@ _IN_PLACE = words(
     "__ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__ "
     "__idiv__"
 )
+_QUESTIONS = words("promote_types can_cast is_tensor is_storage broadcast_shapes")
 _DEVICES = ("cuda", "cpu", "xpu", "mps", "xla", "hpu", "mtia", "vulkan", "ipu", "maia")
 
 
@@ -58,7 +59,7 @@ class Operations:
         name = getattr(func, "__name__", "")
         if (read := torch_api.attribute_of(func)) is not None:
             return self._property(read, args[0])
-        if isinstance(func, type):  # torch.device is asked for like a function
+        if isinstance(func, type) or name in _QUESTIONS:  # torch.device is one as well
             with torch_api.plain_calls():
                 return func(*args, **kwargs)
         if torch_api.grad_mode(func):

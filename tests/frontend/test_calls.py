@@ -1,0 +1,167 @@
+"""`f(...)` during capture: who is run, who is rewritten, who ends the capture."""
+
+import dataclasses
+import functools
+import random
+import types
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from astjit.frontend.stops import Stop
+from tests.frontend.replay import Captured, same
+
+
+def x():
+    return torch.randn(3, 4)
+
+
+def affine(x, a=2.0, b=1.0):
+    return x * a + b
+
+
+class Scaler:
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, x):
+        return x * self.by
+
+    def twice(self, x):
+        return self(self(x))
+
+
+@dataclasses.dataclass
+class Options:
+    a: float
+    b: float = 2.0
+
+
+@dataclasses.dataclass
+class Checked:
+    a: float
+
+    def __post_init__(self):
+        self.a = self.a * 2
+
+
+class Picky(Exception):
+    def __init__(self, text):
+        super().__init__(text)
+        self.text = text
+
+
+class Made:
+    def __new__(cls):
+        return object.__new__(cls)
+
+
+@functools.lru_cache
+def cached(n):
+    return n * 2
+
+
+def raises(x):
+    try:
+        raise Picky("no")
+    except Picky as error:
+        return x * len(error.text)
+
+
+PARTIAL = functools.partial(affine, b=3.0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: affine(x, b=2.0),
+        lambda x: PARTIAL(x),
+        lambda x: functools.partial(affine, a=4.0)(x, b=5.0),
+        lambda x: Scaler(2.0)(x) + Scaler(3.0).twice(x),
+        lambda x: x * Options(3.0).b + Options(a=1.0, b=4.0).a,
+        lambda x: x * cached(3),
+        lambda x: (lambda *a, **k: a[0] * k["s"])(x, s=2.0),
+        lambda x: types.SimpleNamespace(a=x).a * 2,
+        lambda x: torch.finfo(torch.float32).eps + x,
+        lambda x: F.relu(x) + F.normalize(x, dim=-1),
+        lambda x: x * 1 if torch.compiler.is_compiling() else x + 0,
+        lambda x: x + 1 if torch.is_tensor(x) and not torch.is_grad_enabled() else x - 1,
+        lambda x: x.to(torch.promote_types(torch.float16, torch.float32)) * 2,
+        lambda x: torch.Tensor.add(x, 1) + torch.add(x, other=2),
+        raises,
+    ],
+)
+def test_calls_that_are_captured(function):
+    argument = x()
+    assert same(Captured(function, argument).run(), function(argument))
+
+
+def test_a_partial_from_outside_is_followed():
+    captured = Captured(lambda x, f: f(x), x(), functools.partial(affine, b=3.0))
+    other = functools.partial(affine, b=4.0)
+    assert captured.failing(x(), other) == []
+    assert captured.run(torch.zeros(1, 1), other).item() == 4.0
+    assert captured.failing(x(), functools.partial(affine, a=3.0)) != []
+    assert captured.failing(x(), functools.partial(cached, b=3.0)) != []
+
+
+def test_the_mode_of_gradients_that_was_asked_is_guarded():
+    captured = Captured(lambda x: x if torch.is_grad_enabled() else -x, x())
+    assert captured.failing(x()) == []
+    with torch.no_grad():
+        assert captured.failing(x()) == ["is_grad_enabled() is True"]
+
+
+def test_another_compiled_function_is_looked_into():
+    def compiled(x):
+        raise AssertionError("run")
+
+    compiled.__astjit__ = types.SimpleNamespace(function=affine)
+    captured = Captured(lambda x, f: f(x) * 2, x(), compiled)
+    assert captured.text.count("mul") == 2
+    assert "f.__astjit__.function.__code__ is affine_code" in captured.tests
+
+
+@torch.compiler.disable
+def disabled(x):
+    return x
+
+
+def generator(x):
+    yield x
+
+
+class Module(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: Module()(x), "a module is made: Module"),
+        (lambda x: MODULE(x), "a call of the module Module"),
+        (lambda x: list(generator(x)), "generator is a generator or coroutine"),
+        (lambda x: disabled(x), "disable"),
+        (lambda x: x * random.random(), r"random\(\) is not known to be without effect"),
+        (lambda x: random.choice([x]), r"random.Random.choice\(\) is an effect"),
+        (lambda x: Checked(1.0), "the dataclass Checked, which defines __post_init__"),
+        (lambda x: Made(), "the class Made, which defines __new__"),
+        (lambda x: torch.Tensor([1.0]), "a call of torch.Tensor"),
+        (lambda x: torch.set_default_dtype(torch.float64), "set_default_dtype"),
+        (lambda x: torch.set_num_threads(1), "set_num_threads"),
+        (lambda x: torch.ops.aten.add(x, x), "a call of the operator"),
+        (lambda x: torch.compile(affine)(x), r"torch.compile\(\)"),
+        (lambda x: NUMBER(x), "a call of a Float|a call of a Int"),
+    ],
+)
+def test_calls_that_stop(function, reason):
+    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
+    with pytest.raises(Stop, match=reason):
+        Captured(function, x())
+    assert (torch.get_num_threads(), torch.get_default_dtype()) == (threads, dtype)
+
+
+MODULE = Module()
+NUMBER = 3

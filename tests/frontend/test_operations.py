@@ -1,0 +1,144 @@
+"""Torch calls on symbolic tensors."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from astjit.frontend.stops import Stop
+from tests.frontend.replay import Captured, same
+
+
+def x():
+    return torch.randn(3, 4)
+
+
+def names(function, *args):
+    return [node.op.name for node in Captured(function, *args).function.body.nodes]
+
+
+@pytest.mark.parametrize(
+    ("function", "rows"),
+    [
+        (lambda x: x + 1, ["add"]),
+        (lambda x: 1 - x, ["sub"]),
+        (lambda x: x**2, ["mul"]),
+        (lambda x: -x, ["neg"]),
+        (lambda x: x > 0, ["gt"]),
+        (lambda x: x @ x.t(), ["permute", "matmul"]),
+        (lambda x: F.softmax(x, dim=-1), ["softmax"]),
+        (lambda x: x[1], ["select"]),
+        (lambda x: x[:, 1:], ["slice"]),
+        (lambda x: x.T, ["permute"]),
+        (lambda x: x.mT, ["permute"]),
+        (lambda x: F.gelu(x), ["gelu"]),
+        (lambda x: torch.sort(x), ["library"]),
+        (lambda x: x.to(torch.float64), ["to"]),
+        (lambda x: x / x.shape[0], ["size", "div"]),
+        (lambda x: x.contiguous().float(), []),
+        (lambda x: x.to("cpu").cpu().to(torch.device("cpu")), []),
+    ],
+)
+def test_calls_become_rows(function, rows):
+    assert names(function, x()) == rows
+
+
+def test_properties_and_questions():
+    def function(x):
+        assert x.shape == x.size()
+        assert x.dim() == x.ndim == x.ndimension() == 2
+        assert (x.size(-1), x.stride(0), x.stride()) == (4, 4, (4, 1))
+        assert (x.numel(), x.nelement(), x.nbytes) == (12, 12, 48)
+        assert x.dtype is torch.float32
+        assert x.device == torch.device("cpu")
+        assert x.is_cpu
+        assert not x.is_cuda
+        assert x.is_contiguous()
+        assert not x.t().is_contiguous()
+        assert x.is_floating_point()
+        assert not x.is_complex()
+        assert (x.element_size(), x.itemsize, x.get_device()) == (4, 4, -1)
+        assert x.layout is torch.strided
+        assert not x.requires_grad
+        assert x.is_leaf
+        assert x.grad_fn is None
+        return x.real * len(x)
+
+    argument = x()
+    assert same(Captured(function, argument).run(), function(argument))
+
+
+def test_sizes_that_were_compared_are_assumed():
+    captured = Captured(lambda x, y: x + y if x.shape == y.shape else x, x(), x())
+    assert str(captured.function.params[1].type) == "f32[x0, x1]"
+    free = Captured(lambda x, y: (x, y * 2), x(), x())
+    assert str(free.function.params[1].type) == "f32[y0, y1]"
+
+
+def test_a_question_about_gradients_is_guarded():
+    weight = torch.ones(3, requires_grad=True)
+    with torch.no_grad():
+        captured = Captured(lambda x: x * 2 if x.requires_grad else x * 3, weight)
+        assert captured.failing(weight) == []
+        assert captured.failing(torch.ones(3)) == ["x.requires_grad is True"]
+
+
+def test_scalars_are_operands_and_attributes_are_pinned():
+    def function(x, scale, dim, n):
+        return (x * scale).sum(dim), x.clamp(min=scale), x.view(n, -1)
+
+    argument = x()
+    captured = Captured(function, argument, 0.5, 1, 6)
+    assert same(captured.run(), function(argument, 0.5, 1, 6))
+    assert {"dim == 1", "n == 6"} <= set(captured.tests)
+    assert "scale == 0.5" not in captured.tests
+    assert captured.failing(x(), 0.75, 1, 6) == []
+    assert captured.failing(x(), 0.75, 0, 6) == ["dim == 1"]
+
+
+def test_results_of_the_right_structure():
+    def function(x):
+        first, second = x.chunk(2, dim=-1)
+        mean, (rows, cols) = x.mean(), x.split([1, 2])
+        return first, second, mean, rows, cols, torch.var_mean(x, -1), x.unbind(1)[0]
+
+    argument = x()
+    assert same(Captured(function, argument).run(), function(argument))
+
+
+def test_gradients_switched_on_stop_when_an_input_wants_one():
+    def function(x):
+        with torch.set_grad_enabled(True):
+            return x * 2
+
+    with torch.no_grad():
+        argument = x()
+        assert same(Captured(function, argument).run(), function(argument))
+        with pytest.raises(Stop, match="gradients are switched on"):
+            Captured(function, torch.ones(3, requires_grad=True))
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: x.data, "the tensor attribute .data"),
+        (lambda x: x.grad, "the tensor attribute .grad"),
+        (lambda x: x.to("meta"), "a tensor on device meta"),
+        (lambda x: x.cuda(), "cuda"),
+        (lambda x: x.mul_(2), r"an in-place operation on a tensor \(mul_\)"),
+        (lambda x: torch.relu_(x), r"an in-place operation on a tensor \(relu_\)"),
+        (lambda x: torch.add(x, x, out=x), r"add\(out=...\) writes"),
+        (lambda x: x.item(), r"item\(\) reads"),
+        (lambda x: torch.equal(x, x), r"equal\(\) reads"),
+        (lambda x: torch.bernoulli(x), r"bernoulli\(\) draws random numbers"),
+        (lambda x: F.dropout(x), r"dropout\(\) draws random numbers"),
+        (lambda x: x.is_contiguous(memory_format=torch.channels_last), "another memory format"),
+        (lambda x: x.backward(), "backward"),
+    ],
+)
+def test_calls_that_stop(function, reason):
+    argument = x()
+    kept = argument.clone()
+    with pytest.raises(Stop, match=reason):
+        Captured(function, argument)
+    assert torch.equal(argument, kept)
