@@ -131,7 +131,8 @@ class Lowering:
         dtype = piece.fields["dtype"]
         assert isinstance(dtype, DType)
         source = piece.values[0]
-        if not users and dtype is F32 and (piece, 0) in self.reads.uses:
+        half = tensor_type(source).dtype.is_half
+        if not users and half and dtype is F32 and (piece, 0) in self.reads.uses:
             self.widened[piece.result] = (piece, 0)  # loads widen by themselves
             return
         local = self._read(piece, 0)

@@ -14,6 +14,7 @@ from astjit.types.dtype import BF16, BOOL, F16, F32, F64, I8, I32, U8
 
 @given(st.floats())
 @example(1 + 2.0**-24)
+@example(1 + 2.0**-8)
 @example(0.044715)
 @example(65519.99)
 @example(1e39)
