@@ -311,6 +311,11 @@ class Spelling:
     fields: tuple[Field, ...] = ()
 
 
+def both(name: str) -> tuple[str, ...]:
+    """The names of what is a function and a method of torch."""
+    return (f"torch.{name}", f"Tensor.{name}")
+
+
 def type_of(value: Ref | float | None) -> Type | None:
     """The type of an operand: a value's own, the scalar type of a Python number, None if absent."""
     if isinstance(value, bool):

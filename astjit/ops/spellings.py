@@ -1,12 +1,11 @@
-"""Torch's names for elementwise ops and reductions that are arrangements of rows, exactly.
+"""Torch's names for reductions, casts, selection and norms that are arrangements of rows, exactly.
 
-    2.7 / x  =>  mul(reciprocal(x), 2.7)        x ** 3  =>  mul(mul(x, x), x)
-
-Where an arrangement would differ from eager in one bit, the call stays a library call.
+x.max()  =>  amax(x)        x.float()  =>  to(x, f32)        x.std(1, False)  =>  std(x, ...)
 """
 
 from collections.abc import Callable, Sequence
 
+from astjit.ops.arithmetic import pair
 from astjit.ops.spec import (
     Emitter,
     Field,
@@ -14,6 +13,7 @@ from astjit.ops.spec import (
     Operand,
     Ref,
     Spelling,
+    both,
     is_tensor,
     tensor_of,
     type_of,
@@ -29,9 +29,7 @@ from astjit.types.dtype import (
     I32,
     I64,
     U8,
-    Category,
     DType,
-    promote,
 )
 from astjit.types.tensor import ScalarType, TensorType
 
@@ -42,124 +40,6 @@ KEEPDIM = Field("keepdim", FieldKind.BOOL, False)
 EPSILON = {F16: 2.0**-10, BF16: 2.0**-7, F32: 2.0**-23, F64: 2.0**-52}
 
 
-def _category(*operands: Number) -> Category:
-    """The category of the promoted dtype."""
-    kinds = [type_of(v) for v in operands]
-    tensors = [k for k in kinds if isinstance(k, TensorType)]
-    weak = tuple(k.category for k in kinds if isinstance(k, ScalarType))
-    dtype = promote(
-        tuple(k.dtype for k in tensors if k.dims),
-        tuple(k.dtype for k in tensors if not k.dims),
-        weak,
-    )
-    return dtype.category
-
-
-def _is_float(*operands: Number) -> bool:
-    return _category(*operands) is Category.FLOAT
-
-
-def _reversed(name: str) -> Callable[..., Ref]:
-    def build(emit: Emitter, x: Ref, other: Number) -> Ref:
-        return emit.emit(name, other, x)
-
-    return build
-
-
-def _only_floats(name: str) -> Callable[..., Maybe]:
-    """The row `name` on floats; integer division can fail and stays PyTorch's."""
-
-    def build(emit: Emitter, x: Number, other: Number) -> Maybe:
-        return emit.emit(name, x, other) if _is_float(x, other) else NotImplemented
-
-    return build
-
-
-def _reversed_floats(name: str) -> Callable[..., Maybe]:
-    def build(emit: Emitter, x: Ref, other: Number) -> Maybe:
-        narrow = tensor_of(x).dtype.is_half and name == "floor_divide"
-        return emit.emit(name, other, x) if _is_float(x, other) and not narrow else NotImplemented
-
-    return build
-
-
-def _quotient(emit: Emitter, name: str, x: Ref, other: Number) -> Maybe:
-    """Eager divides 16-bit floats by a number in float32, but by a tensor piece by piece."""
-    if not _is_float(x, other):
-        return NotImplemented
-    kind = type_of(other)
-    if isinstance(kind, TensorType) and kind.dims:
-        return emit.emit(name, x, other)
-    return _once(emit, x, lambda wide: emit.emit(name, wide, other))
-
-
-def _floor_divide(emit: Emitter, x: Ref, other: Number) -> Maybe:
-    return _quotient(emit, "floor_divide", x, other)
-
-
-def _rtruediv(emit: Emitter, x: Ref, other: Number) -> Ref:
-    """As torch's Tensor.__rdiv__ does it: two roundings."""
-    return emit.emit("mul", emit.emit("reciprocal", x), other)
-
-
-def _div_rounded(emit: Emitter, x: Ref, other: Number, *, rounding_mode: str) -> Maybe:
-    name = {"floor": "floor_divide", "trunc": "trunc_divide"}.get(rounding_mode)
-    return NotImplemented if name is None else _quotient(emit, name, x, other)
-
-
-def _once(emit: Emitter, x: Ref, build: Callable[[Ref], Ref]) -> Ref:
-    """`build` in float32, its result rounded once to x's dtype."""
-    dtype = tensor_of(x).dtype
-    if not dtype.is_half:
-        return build(x)
-    return emit.emit("to", build(emit.emit("to", x, dtype=F32)), dtype=dtype)
-
-
-def _power(emit: Emitter, x: Ref, *, exponent: float) -> Maybe:
-    """The exponents for which ATen's pow_tensor_scalar is arithmetic, then the general one."""
-    dtype = tensor_of(x).dtype
-    if not dtype.is_float:
-        squares = dtype is not BOOL and isinstance(exponent, int) and exponent == 2
-        return emit.emit("mul", x, x) if squares else NotImplemented
-
-    def cube(a: Ref) -> Ref:
-        return emit.emit("mul", emit.emit("mul", a, a), a)
-
-    def inverse_square(a: Ref) -> Ref:
-        return emit.emit("reciprocal", emit.emit("mul", a, a))
-
-    match float(exponent):
-        case 1.0:
-            return emit.emit("clone", x)
-        case 2.0:
-            return emit.emit("mul", x, x)
-        case 3.0:
-            return _once(emit, x, cube) if dtype is F16 else cube(x)
-        case 0.5 if dtype is not F16:  # float16 goes through pow, which is inf at -inf
-            return emit.emit("sqrt", x)
-        case -0.5 if dtype is not F16:
-            return emit.emit("rsqrt", x)
-        case -1.0:
-            return emit.emit("reciprocal", x)
-        case -2.0:
-            return _once(emit, x, inverse_square) if dtype is F16 else inverse_square(x)
-        case 0.0:
-            return NotImplemented
-    return emit.emit("pow", x, float(exponent))
-
-
-def _pow(emit: Emitter, x: Number, exponent: Ref) -> Maybe:
-    return emit.emit("pow", x, exponent) if _is_float(x, exponent) else NotImplemented
-
-
-def _square(emit: Emitter, x: Ref) -> Maybe:
-    return emit.emit("mul", x, x) if tensor_of(x).dtype is not BOOL else NotImplemented
-
-
-def _identity(emit: Emitter, x: Ref) -> Ref:
-    return x
-
-
 def _extreme_all(name: str) -> Callable[..., Ref]:
     def build(emit: Emitter, x: Ref) -> Ref:
         return emit.emit(name, x, dim=(), keepdim=False)
@@ -167,7 +47,7 @@ def _extreme_all(name: str) -> Callable[..., Ref]:
     return build
 
 
-def _extreme_pair(name: str) -> Callable[..., Maybe]:
+def _extremepair(name: str) -> Callable[..., Maybe]:
     def build(emit: Emitter, x: Ref, other: Number) -> Maybe:
         return emit.emit(name, x, other) if is_tensor(type_of(other)) else NotImplemented
 
@@ -292,72 +172,24 @@ def _softmin(emit: Emitter, x: Ref, *, dim: int, dtype: DType | None) -> Ref:
     return emit.emit("softmax", emit.emit("neg", x), dim=dim, dtype=dtype)
 
 
-def _both(name: str) -> tuple[str, ...]:
-    return (f"torch.{name}", f"Tensor.{name}")
-
-
-def _pair(
-    torch: tuple[str, ...], build: Callable[..., object], signature: str = "input, other"
-) -> Spelling:
-    return Spelling(torch=torch, signature=signature, build=build, operands=XY)
-
-
 OUT = "input, other, *, out=None"
-EXPONENT = Field("exponent", FieldKind.NUMBER)
-POWER = ("torch.pow", "Tensor.pow", "Tensor.__pow__")
-BASE = (Operand("input"), Operand("exponent"))
 UNBIASED = Field("unbiased", FieldKind.BOOL)
 AXES = Field("dim", FieldKind.AXES)
 DTYPE = Field("dtype", FieldKind.DTYPE, None)
 F = "torch.nn.functional."
 
-REVERSED = (
-    _pair(("Tensor.__radd__",), _reversed("add")),
-    _pair(("Tensor.__rsub__", "torch.rsub"), _reversed("sub"), "input, other, *, alpha=1"),
-    _pair(("Tensor.__rmul__",), _reversed("mul")),
-    _pair(("Tensor.__rtruediv__", "Tensor.__rdiv__"), _rtruediv),
-    _pair(("Tensor.__rfloordiv__",), _reversed_floats("floor_divide")),
-    _pair(("Tensor.__rmod__",), _reversed_floats("remainder")),
-    _pair(("Tensor.__rand__",), _reversed("bitwise_and")),
-    _pair(("Tensor.__ror__",), _reversed("bitwise_or")),
-    _pair(("Tensor.__rxor__",), _reversed("bitwise_xor")),
-)
-
-DIVISIONS = (
-    _pair((*_both("floor_divide"), "Tensor.__floordiv__"), _floor_divide, OUT),
-    _pair((*_both("remainder"), "Tensor.__mod__"), _only_floats("remainder"), OUT),
-    _pair(_both("fmod"), _only_floats("fmod"), OUT),
-    Spelling(
-        torch=(*_both("div"), *_both("divide")),
-        signature="input, other, *, rounding_mode=None, out=None",
-        build=_div_rounded,
-        operands=XY,
-        fields=(Field("rounding_mode", FieldKind.TEXT),),
-    ),
-)
-
-POWERS = (
-    Spelling(
-        torch=POWER, signature="input, exponent, *, out=None", build=_power, fields=(EXPONENT,)
-    ),
-    Spelling(torch=POWER, signature="input, exponent, *, out=None", build=_pow, operands=BASE),
-    _pair(("Tensor.__rpow__",), _reversed_floats("pow")),
-    Spelling(torch=_both("square"), signature="input, *, out=None", build=_square),
-    Spelling(torch=("Tensor.__pos__", *_both("positive")), signature="input", build=_identity),
-)
-
 REDUCTIONS = (
     *(
-        Spelling(torch=_both(name), signature="input", build=_extreme_all(row))
+        Spelling(torch=both(name), signature="input", build=_extreme_all(row))
         for name, row in (("max", "amax"), ("min", "amin"))
     ),
     *(
-        _pair(_both(name), _extreme_pair(row), OUT)
+        pair(both(name), _extremepair(row), OUT)
         for name, row in (("max", "maximum"), ("min", "minimum"))
     ),
     *(
         Spelling(
-            torch=_both(name),
+            torch=both(name),
             signature="input, dim=None, keepdim=False, *, out=None",
             build=_truth(name),
             fields=(Field("dim", FieldKind.AXES, None), KEEPDIM),
@@ -365,10 +197,10 @@ REDUCTIONS = (
         for name in ("any", "all")
     ),
     Spelling(
-        torch=_both("prod"), signature="input, *, dtype=None", build=_prod_all, fields=(DTYPE,)
+        torch=both("prod"), signature="input, *, dtype=None", build=_prod_all, fields=(DTYPE,)
     ),
     Spelling(
-        torch=_both("prod"),
+        torch=both("prod"),
         signature="input, dim, keepdim=False, *, dtype=None, out=None",
         build=_prod,
         fields=(Field("dim", FieldKind.INT), KEEPDIM, DTYPE),
@@ -376,8 +208,8 @@ REDUCTIONS = (
     *(
         Spelling(torch=torch, signature=signature, build=_unbiased(name), fields=fields)
         for name, torch in (
-            ("var", _both("var")),
-            ("std", _both("std")),
+            ("var", both("var")),
+            ("std", both("std")),
             ("var_mean", ("torch.var_mean",)),
             ("std_mean", ("torch.std_mean",)),
         )
@@ -395,7 +227,7 @@ CASTS = (
         build=_to,
         fields=(Field("dtype", FieldKind.DTYPE),),
     ),
-    _pair(("Tensor.to", "Tensor.type_as"), _to_other),
+    pair(("Tensor.to", "Tensor.type_as"), _to_other),
     *(
         Spelling(
             torch=(f"Tensor.{name}",), signature="input, memory_format=None", build=_to_fixed(dtype)
@@ -423,14 +255,14 @@ SELECTION = (
         operands=(*X, Operand("condition"), Operand("other")),
     ),
     Spelling(
-        torch=_both("masked_fill"),
+        torch=both("masked_fill"),
         signature="input, mask, value",
         build=_masked_fill,
         operands=(*X, Operand("mask"), Operand("value")),
     ),
     *(
         Spelling(
-            torch=_both(f"clamp_{side}"),
+            torch=both(f"clamp_{side}"),
             signature=f"input, {side}, *, out=None",
             build=_clamp_side(low=side == "min"),
             operands=(*X, Operand(side)),
@@ -469,4 +301,4 @@ NORMS = (
     ),
 )
 
-SPELLINGS = (*REVERSED, *DIVISIONS, *POWERS, *REDUCTIONS, *CASTS, *SELECTION, *NORMS)
+SPELLINGS = (*REDUCTIONS, *CASTS, *SELECTION, *NORMS)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from astjit.ops import (
+    arithmetic,
     body,
     composite,
     control,
@@ -60,6 +61,7 @@ def by_torch(rows: Iterable[Row]) -> dict[str, tuple[Row, ...]]:
 
 
 SPELLINGS: tuple[Spelling, ...] = (
+    *arithmetic.SPELLINGS,
     *spellings.SPELLINGS,
     *viewing.SPELLINGS,
     *factory.SPELLINGS,

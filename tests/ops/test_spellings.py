@@ -5,123 +5,20 @@ import torch
 import torch.nn.functional as F
 
 from astjit.ops.binding import bind
-from astjit.types.dtype import BY_TORCH
 from tests.ops import rows
-
-HALF, BRAIN, SINGLE, DOUBLE = torch.float16, torch.bfloat16, torch.float32, torch.float64
-FLOATS = (SINGLE, HALF, BRAIN, DOUBLE)
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, float("inf"), float("-inf"), float("nan"), 3.0, -7.25]
-
-
-def convert(kind, value):
-    if isinstance(value, torch.dtype):
-        return BY_TORCH[str(value).removeprefix("torch.")]
-    return value
-
-
-def is_operand(value):
-    return isinstance(value, torch.Tensor | int | float)
-
-
-def captured(name, *args, **kwargs):
-    """What the rows give for a torch call, run through torch; None for a library call."""
-    bound = bind(name, args, kwargs, is_operand, convert)
-    if bound is None:
-        return None
-    emit = rows.TorchEmitter()
-    made = bound.build(emit, emit.value)
-    return None if made is NotImplemented else [v.data for v in as_list(made)]
-
-
-def as_list(value):
-    return list(value) if isinstance(value, tuple | list) else [value]
-
-
-def eager(name, *args, **kwargs):
-    scope = F if ".functional." in name else torch.Tensor if name.startswith("Tensor") else torch
-    return as_list(getattr(scope, name.rsplit(".", 1)[1])(*args, **kwargs))
-
-
-def assert_same(name, *args, **kwargs):
-    found, wanted = captured(name, *args, **kwargs), eager(name, *args, **kwargs)
-    assert found is not None, "a library call"
-    for a, b in zip(found, wanted, strict=True):
-        assert a.dtype == b.dtype
-        assert a.shape == b.shape
-        assert rows.layout(a.shape, a.stride()) == rows.layout(b.shape, b.stride())
-        torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
-
-
-def values(dtype, count=500, seed=0):
-    x = torch.randn(count, generator=torch.Generator().manual_seed(seed), dtype=DOUBLE) * 3
-    return torch.cat([torch.tensor(SPECIAL, dtype=DOUBLE), x]).to(dtype)
-
-
-REVERSED = ["__radd__", "__rsub__", "__rmul__", "__rtruediv__", "__rfloordiv__", "__rmod__"]
-
-
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("name", REVERSED)
-def test_reversed_operators(name, dtype):
-    if name == "__rfloordiv__" and dtype in (HALF, BRAIN):
-        assert captured(f"Tensor.{name}", values(dtype), 2.7) is None
-    else:
-        assert_same(f"Tensor.{name}", values(dtype), 2.7)
-
-
-@pytest.mark.parametrize("name", ["__rand__", "__ror__", "__rxor__"])
-def test_reversed_bit_operators(name):
-    assert_same(f"Tensor.{name}", torch.arange(-5, 9), 6)
-
-
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("exponent", [0.5, -0.5, 1, 2, 3, -1, -2, 1.7, 2.0, 4])
-def test_powers_by_a_number(exponent, dtype):
-    assert_same("Tensor.__pow__", values(dtype), exponent)
-
-
-def test_powers_of_integers_are_squares_or_left_to_torch():
-    assert_same("torch.pow", torch.arange(-4, 5), 2)
-    assert captured("torch.pow", torch.arange(-4, 5), 3) is None
-    assert captured("torch.pow", torch.arange(1, 5), 0.5) is None
-    assert captured("torch.pow", torch.tensor([True]), 2) is None
-    assert captured("torch.pow", values(SINGLE), 0) is None
-
-
-def test_powers_by_tensors_and_of_numbers():
-    x = values(SINGLE).abs()
-    assert_same("torch.pow", x, x.flip(0))
-    assert_same("Tensor.__rpow__", x, 2.5)
-    assert captured("Tensor.__rpow__", torch.arange(4), 2) is None
-
-
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("name", ["remainder", "fmod", "floor_divide"])
-def test_division_of_floats(name, dtype):
-    x, y = values(dtype, 5000), values(dtype, 5000, seed=1).flip(0)
-    for other in (y, 2.5, -0.75, 0.1, torch.tensor(0.1), torch.tensor(0.1, dtype=DOUBLE)):
-        assert_same(f"torch.{name}", x, other)
-
-
-@pytest.mark.parametrize("name", ["remainder", "fmod", "floor_divide"])
-def test_division_of_integers_can_fail_and_is_left_to_torch(name):
-    assert captured(f"torch.{name}", torch.arange(5), 2) is None
-    assert captured(f"torch.{name}", torch.arange(5), torch.arange(5)) is None
-
-
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("mode", ["floor", "trunc"])
-def test_rounding_modes_of_division(mode, dtype):
-    x, y = values(dtype, 5000), values(dtype, 5000, seed=1)
-    for other in (y, 0.1, torch.tensor(0.1)):
-        assert_same("torch.div", x, other, rounding_mode=mode)
-    assert captured("torch.div", torch.arange(5), 2, rounding_mode=mode) is None
-
-
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-def test_squares(dtype):
-    assert_same("torch.square", values(dtype))
-    assert_same("Tensor.__pos__", values(dtype))
+from tests.ops.calls import (
+    BRAIN,
+    DOUBLE,
+    FLOATS,
+    HALF,
+    SINGLE,
+    assert_same,
+    captured,
+    convert,
+    eager,
+    is_operand,
+    values,
+)
 
 
 @pytest.mark.parametrize("name", ["max", "min"])
