@@ -40,8 +40,9 @@ class Built:
 
         A row in registers takes 32 for its lanes, and as many for what is made of them.
         """
-        if self.schedule.variant == "plain":
-            return 40
+        if self.schedule.variant == "plain":  # sine and cosine of large numbers take some more
+            turns = {node.op.name for node in self.kernel.body.nodes} & {"sin", "cos"}
+            return 48 if turns else 40
         if self.schedule.variant == "resident":
             return 64
         return 48 if self.schedule.aligned else 56
@@ -56,7 +57,7 @@ def variants(case, dtype):
         if not isinstance(group, Group):
             continue
         kernel = group.kernel
-        for cols in (1000, 2000, 4096, 8192, 50256):
+        for cols in (1000, 4096, 8192, 50256):
             for alignment in (16, kernel.buffers[0].dtype.itemsize):
                 sizes = dict.fromkeys(kernel.axes, 3) | {kernel.axes[-1]: cols}
                 chosen = schedule(kernel, "cuda", sizes, alignment)
