@@ -19,6 +19,7 @@ import torch
 
 from astjit.config import Config, Numerics, read_environment
 from astjit.errors import AstjitWarning, UnsupportedOp, UnsupportedSyntax, UsageError
+from astjit.frontend.split import rewritten_source
 from astjit.frontend.stops import NeedsGrad, Stop
 from astjit.ir.printer import function_text
 from astjit.report.explain import Report, report_eager, report_program
@@ -137,9 +138,7 @@ class Record:
         """The SSA of a call, after all passes."""
         return function_text(self.built(args, kwargs).function)
 
-    def ssa_after(
-        self, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]
-    ) -> str:
+    def ssa_after(self, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> str:
         """The SSA of a call as the pass called `name` first leaves it.
 
         Raises:
@@ -165,7 +164,8 @@ class Record:
 
     def rewritten_source(self, *args: object, **kwargs: object) -> str:
         """The function with what is compiled as a call."""
-        return str(_compiler().rewritten_source(self.segment(args, kwargs), self.config))
+        self.built(args, kwargs)  # raises where it is not compiled
+        return rewritten_source(self.function)
 
     def explain(
         self, args: tuple[object, ...], kwargs: Mapping[str, object], arch: str | None = None
@@ -273,10 +273,10 @@ def _compiled(fn: Callable[..., Any], config: Config) -> Any:
     if isinstance(fn, staticmethod | classmethod):
         kind = type(fn).__name__
         raise UsageError(f"a {kind} object", instead=f"put @astjit.compile below @{kind}")
-    if isinstance(getattr(fn, "__astjit__", None), Record):
-        return _compiled(cast(Any, fn).__astjit__.function, config)
     if isinstance(fn, types.MethodType):
         return types.MethodType(_compiled(fn.__func__, config), fn.__self__)
+    if isinstance(getattr(fn, "__astjit__", None), Record):
+        return _compiled(cast(Any, fn).__astjit__.function, config)
     if not isinstance(fn, types.FunctionType):
         raise UsageError(f"{fn!r} is not a Python function", instead="wrap it in a function")
     record = Record(fn, config)
@@ -307,5 +307,3 @@ def explain(fn: Callable[..., object], *args: object, **kwargs: object) -> Repor
     if not isinstance(record, Record):
         raise UsageError(f"{fn!r} is not a Python function", instead="explain(function, *args)")
     return record.explain(args, kwargs)
-
-

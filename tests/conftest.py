@@ -1,12 +1,17 @@
 """What all tests share: golden texts, the gpu marker, hypothesis without deadlines."""
 
 import difflib
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
+
+# What tests build is kept apart from what the user's programs built, and from run to run.
+os.environ["ASTJIT_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"astjit-tests-{os.getuid()}")
 
 # A deadline would be a timing in a test; the machine may be busy.
 settings.register_profile("astjit", deadline=None, print_blob=True)

@@ -1,7 +1,7 @@
 """The function that a user calls instead of their own: their signature, programs tried in turn.
 
     def rms_norm(x, residual, w, eps=eps_default):
-        if function_modes() or dispatch_modes() or any_autocast() or forward_ad._current_level >= 0:
+        if function_modes() or dispatch_modes() or autocast() or tracing() or ...:
             return original(x, residual, w, eps)
         calls[0] += 1
         try:
@@ -15,9 +15,9 @@
             return missed(x, residual, w, eps)
         return original(x, residual, w, eps)
 
-Python itself binds arguments and defaults. A mode, a function transform or autocast changes what
-operations mean, so there the original runs. A program has no effects before its results are
-complete, so after an exception the original runs too, and raises its own.
+Python itself binds arguments and defaults. A mode, a transform, a tracer or autocast changes what
+operations mean or looks at them, so there the original runs. A program has no effects before its
+results are complete, so after an exception the original runs too, and raises its own.
 """
 
 import builtins
@@ -39,7 +39,13 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY)
 _BODY = """\
 def {name}({declared}):
-    if {function_modes}() or {dispatch_modes}() or {autocast}() or {ad}._current_level >= 0:
+    if (
+        {function_modes}()
+        or {dispatch_modes}()
+        or {tracing}()
+        or {ad}._current_level >= 0
+        or {autocast}()
+    ):
         return {original}({passed})
     {calls}[0] += 1
     try:
@@ -99,6 +105,7 @@ class Entry:
         parameters = tuple(signature.parameters.values())
         self.parameters = tuple(p.name for p in parameters)
         names = Names((*self.parameters, *dir(builtins), *keyword.kwlist))
+        own = names.take(getattr(original, "__name__", "function"), "function")
         namespace: dict[str, object] = {}
 
         def known(wish: str, value: object) -> str:
@@ -109,6 +116,7 @@ class Entry:
         words = {
             "function_modes": known("function_modes", _C._len_torch_function_stack),
             "dispatch_modes": known("dispatch_modes", _C._len_torch_dispatch_stack),
+            "tracing": known("is_tracing", _C._is_tracing),
             "autocast": known("any_autocast", _C._is_any_autocast_enabled),
             "ad": known("forward_ad", forward_ad),
             "original": known("original", original),
@@ -119,7 +127,7 @@ class Entry:
             "Exception": known("Exception_", Exception),
             "program": names.take("program"),
             "result": names.take("result"),
-            "name": names.take(getattr(original, "__name__", "function"), "function"),
+            "name": own,
             "bind": names.take("bind"),
             "run": names.take("run_original"),
             "given": ", ".join(self.parameters),
@@ -147,9 +155,7 @@ def _passed(parameter: inspect.Parameter) -> str:
     return parameter.name
 
 
-def _declared(
-    parameters: Sequence[inspect.Parameter], known: Callable[[str, object], str]
-) -> str:
+def _declared(parameters: Sequence[inspect.Parameter], known: Callable[[str, object], str]) -> str:
     """The parameter list, defaults by name."""
     parts: list[str] = []
     previous = None

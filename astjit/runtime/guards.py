@@ -315,5 +315,3 @@ def reason_lines(items: Iterable[Item]) -> Iterator[str]:
         else:
             yield f"if {item.fails}:"
             yield f"    return {item.reason!r}"
-
-

@@ -238,7 +238,7 @@ class HostWriter:
         """Text that makes the tensor of `value`, in the layout that eager would give it."""
         kind = value.type
         assert isinstance(kind, TensorType)
-        sizes, strides = self._sizes(kind.dims), self._sizes(kind.element_strides())
+        sizes, strides = self._sizes(kind.dims), self._strides(kind)
         dtype = self.words.dtype(kind.dtype)
         if kind.device == "cpu":
             return f"{self.words.word('empty_strided_cpu')}({sizes}, {strides}, {dtype})"
@@ -251,6 +251,19 @@ class HostWriter:
         place = f"{self.words.word('device')}({kind.device!r})"
         empty = self.words.word("empty_strided")
         return f"{empty}({sizes}, {strides}, dtype={dtype}, device={place})"
+
+    def _strides(self, kind: TensorType) -> str:
+        """Strides of a new tensor; as in torch, an empty axis counts as one of size 1."""
+        if kind.order is None:
+            return self._sizes(kind.element_strides())
+        texts = [""] * kind.rank
+        running: list[str] = []
+        for axis in reversed(kind.order):
+            texts[axis] = " * ".join(running) or "1"
+            size = kind.dims[axis]
+            if size not in (0, 1):
+                running.append(str(size) if isinstance(size, int) else f"({self._size(size)} or 1)")
+        return f"({', '.join(texts)}{',' if kind.rank == 1 else ''})"
 
     def _call(self, opening: str, given: list[str]) -> None:
         line = f"{opening}{', '.join(given)})"

@@ -32,6 +32,8 @@ from astjit.targets.table import TARGETS
 from astjit.types.tensor import TensorType
 
 _log = logging.getLogger("astjit")
+
+
 def source_line(location: Location) -> str:
     """The user's source text at a location, "" when it cannot be had."""
     return linecache.getline(location.file, location.line)

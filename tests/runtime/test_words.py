@@ -1,0 +1,36 @@
+import torch
+
+from astjit.runtime.words import MISS, Words
+from astjit.types.dtype import BOOL, F32
+
+
+def test_ours_are_known_by_their_names():
+    words = Words(["x"])
+    assert words.word("MISS") == "MISS"
+    assert words.dtype(F32) == "float32"
+    assert words.word("type") == "type"
+    assert words.namespace == {"MISS": MISS, "float32": torch.float32, "type": type}
+
+
+def test_the_users_names_are_never_taken():
+    words = Words(["MISS", "type", "float32", "h"])
+    assert words.word("MISS") == "MISS2"
+    assert words.word("type") == "type2"
+    assert words.dtype(F32) == "float322"
+    assert words.names.take("h") == "h2"
+    assert words.namespace == {"MISS2": MISS, "type2": type, "float322": torch.float32}
+
+
+def test_builtins_and_keywords_are_no_local_names():
+    words = Words([])
+    assert words.names.take("lambda") != "lambda"
+    assert words.names.take("float") != "float"
+    assert words.dtype(BOOL) == "bool_"
+
+
+def test_allocation_gives_the_strides_asked_for():
+    words = Words([])
+    allocate = words.namespace[words.word("empty_strided_cpu")]
+    made = allocate((2, 3), (1, 2), torch.bfloat16)
+    assert (made.shape, made.stride(), made.dtype) == ((2, 3), (1, 2), torch.bfloat16)
+    assert made.device.type == "cpu"

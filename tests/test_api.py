@@ -1,0 +1,320 @@
+import inspect
+import pickle
+import threading
+import types
+import warnings
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.func import grad, vmap
+
+import astjit
+from astjit.api import Record
+from astjit.errors import AstjitWarning, UnsupportedOp, UsageError
+
+
+@astjit.compile
+def rms_norm(x, residual, w, eps=1e-6):
+    """RMS norm of a sum."""
+    h = x + residual
+    # in one kernel
+    return h, h * torch.rsqrt(h.square().mean(-1, keepdim=True) + eps) * w
+
+
+def inputs(rows=4, cols=7):
+    return torch.randn(rows, cols), torch.randn(rows, cols), torch.randn(cols)
+
+
+def same(got, wanted):
+    torch.testing.assert_close(got, wanted)
+
+
+# --- the callable --------------------------------------------------------------------------------
+
+
+def test_it_is_called_as_the_original():
+    x, residual, w = inputs()
+    plain = rms_norm.__wrapped__
+    same(rms_norm(x, residual, w), plain(x, residual, w))
+    same(rms_norm(w=w, residual=residual, x=x, eps=0.5), plain(x, residual, w, 0.5))
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'w'"):
+        rms_norm(x, residual)
+
+
+def test_it_looks_like_the_original():
+    assert rms_norm.__doc__ == "RMS norm of a sum."
+    assert rms_norm.__name__ == rms_norm.__qualname__ == "rms_norm"
+    assert str(inspect.signature(rms_norm)) == "(x, residual, w, eps=1e-06)"
+    assert isinstance(rms_norm, types.FunctionType)
+    assert isinstance(rms_norm.__astjit__, Record)
+
+
+def test_it_pickles_by_name():
+    assert pickle.loads(pickle.dumps(rms_norm)) is rms_norm
+
+
+def test_with_and_without_arguments():
+    def f(x):
+        return x + 1
+
+    x = torch.ones(3)
+    for made in (astjit.compile(f), astjit.compile(fullgraph=True)(f), astjit.compile()(f)):
+        same(made(x), x + 1)
+        assert made.__wrapped__ is f
+    again = astjit.compile(astjit.compile(f), numerics="fp32")
+    assert again.__wrapped__ is f
+    assert again.__astjit__.config.numerics == "fp32"
+
+
+class Scale:
+    by = 3.0
+
+    @astjit.compile
+    def __call__(self, x):
+        return x * self.by
+
+    @staticmethod
+    @astjit.compile
+    def twice(x):
+        return x * 2
+
+
+def test_as_a_method():
+    x, scale = torch.randn(5), Scale()
+    same(scale(x), x * 3)
+    scale.by = 4.0
+    same(scale(x), x * 4)
+    same(Scale.twice(x), x * 2)
+    bound = astjit.compile(scale.__call__)
+    same(bound(x), x * 4)
+    assert "x * 2" not in Scale.__call__.ssa(scale, x)
+    assert Scale.__call__.cache_info().programs >= 1
+
+
+def test_compiled_functions_are_looked_into_by_others():
+    @astjit.compile(fullgraph=True)
+    def outer(x, residual, w):
+        return rms_norm(x, residual, w)[1] + 1
+
+    given = inputs()
+    same(outer(*given), rms_norm.__wrapped__(*given)[1] + 1)
+    assert len(astjit.explain(outer, *given).kernels) == 1
+
+
+# --- one program for many calls ------------------------------------------------------------------
+
+
+def test_one_program_for_all_sizes_but_one():
+    rms_norm.cache_clear()
+    for rows, cols in ((4, 7), (3, 5), (0, 5), (9, 1000)):
+        given = inputs(rows, cols)
+        same(rms_norm(*given), rms_norm.__wrapped__(*given))
+    info = rms_norm.cache_info()
+    assert (info.programs, info.hits, info.misses, info.respecialised) == (1, 3, 1, 0)
+    given = inputs(1, 7)
+    same(rms_norm(*given), rms_norm.__wrapped__(*given))
+    info = rms_norm.cache_info()
+    assert (info.programs, info.respecialised, info.reasons) == (2, 1, ("size 0 of x is 1",))
+
+
+SCALE = 2.0
+
+
+def test_what_was_read_may_change():
+    global SCALE
+
+    @astjit.compile
+    def scaled(x):
+        return x * SCALE
+
+    x = torch.ones(3)
+    same(scaled(x), x * 2)
+    SCALE = 5.0
+    same(scaled(x), x * 5)
+    SCALE = 2.0
+
+
+def test_threads_share_programs():
+    @astjit.compile
+    def f(x):
+        return torch.exp(x) - 1
+
+    x, results = torch.randn(50), []
+    threads = [threading.Thread(target=lambda: results.append(f(x))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert f.cache_info().programs == 1
+    for result in results:
+        same(result, torch.exp(x) - 1)
+
+
+# --- what is not compiled ------------------------------------------------------------------------
+
+
+def writes(x):
+    x.add_(1)
+    return x
+
+
+def test_a_fallback_is_told_once_and_runs():
+    made = astjit.compile(writes)
+    line = writes.__code__.co_firstlineno + 1
+    x = torch.zeros(3)
+    with pytest.warns(AstjitWarning, match=rf"{__file__}:{line}: writes runs eagerly: ") as told:
+        assert made(x) is made(x) is x
+    assert x.tolist() == [2, 2, 2]
+    assert len(told) == 1
+
+
+def test_fullgraph_raises_with_a_caret_and_runs_nothing():
+    x = torch.zeros(3)
+    with pytest.raises(UnsupportedOp, match=r"(?s)x\.add_\(1\).*\^\^\^"):
+        astjit.compile(writes, fullgraph=True)(x)
+    assert x.tolist() == [0, 0, 0]
+
+
+def test_the_users_exception_is_the_users():
+    def fails(x, w):
+        return x @ w
+
+    x = torch.ones(2, 3)
+    with pytest.raises(RuntimeError) as eager:
+        fails(x, x)
+    with pytest.raises(RuntimeError) as ours:
+        astjit.compile(fails)(x, x)
+    assert str(ours.value) == str(eager.value)
+    assert ours.value.__context__ is None
+
+
+def test_gradients_run_eagerly():
+    x = torch.randn(3, requires_grad=True)
+
+    @astjit.compile
+    def square(x):
+        return x * x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        square(x).sum().backward()
+    same(x.grad, 2 * x.detach())
+    assert square.__astjit__.dispatcher.gradients == 1
+    with torch.no_grad():
+        same(square(x), x.detach() ** 2)
+    assert square.cache_info().programs == 1
+
+
+def test_transforms_modes_and_tracers_see_the_original():
+    @astjit.compile
+    def square(x):
+        return x * x
+
+    x = torch.randn(4, 3)
+    square(x[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same(vmap(square)(x), x * x)
+        same(grad(lambda x: square(x).sum())(x), 2 * x)
+        traced = torch.fx.symbolic_trace(square)
+        assert "x * x" in traced.code
+        with torch.device("meta"):
+            assert square(x).device.type == "cpu"
+
+
+def test_disabled(monkeypatch):
+    monkeypatch.setenv("ASTJIT_DISABLE", "1")
+    made = astjit.compile(writes, fullgraph=True)
+    x = torch.zeros(3)
+    assert made(x) is x
+    assert made.cache_info().programs == 0
+    assert "add_" in inspect.getsource(made.__wrapped__)
+
+
+def test_a_module_runs_as_it_is():
+    module = torch.nn.Linear(3, 3)
+    with pytest.warns(AstjitWarning, match="modules are not compiled yet: Linear runs eagerly"):
+        assert astjit.compile(module) is module
+    with pytest.raises(UsageError, match="Linear is a module"):
+        astjit.compile(module, fullgraph=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"target": "tpu"}, "'tpu' is not a target"),
+        ({"numerics": "fast"}, "numerics='fast'"),
+        ({"options": {"magic": 1}}, "no option 'magic'"),
+    ],
+)
+def test_wrong_options(options, wrong):
+    with pytest.raises(UsageError, match=wrong):
+        astjit.compile(lambda x: x, **options)
+
+
+@pytest.mark.parametrize("thing", [3, staticmethod(writes), classmethod(writes), print])
+def test_what_is_no_function(thing):
+    with pytest.raises(UsageError):
+        astjit.compile(thing)
+
+
+# --- looking at it -------------------------------------------------------------------------------
+
+
+def test_texts():
+    given = inputs()
+    before = rms_norm.cache_info()
+    assert rms_norm.ssa(*given).startswith("fn rms_norm(%x: f32[x0, x1], ")
+    cuda = rms_norm.cuda_source(*given, arch="sm_80")
+    assert cuda.startswith("// nvrtc --gpu-architecture=sm_80")
+    assert "rms_norm(const float* __restrict__ x" in cuda
+    assert 'extern "C" void rms_norm(' in rms_norm.cpp_source(*given)
+    host = rms_norm.program_source(*given)
+    assert "# h = x + residual   (test_api.py:" in host
+    assert "rms_norm_kernel(" in host
+    assert rms_norm.cache_info() == before
+
+
+def test_the_rewritten_function_keeps_what_people_wrote():
+    text = rms_norm.rewritten_source(*inputs())
+    assert "def rms_norm(x, residual, w, eps=1e-6):" in text
+    assert '"""RMS norm of a sum."""' in text
+    assert "return __astjit_segment_0__(x, residual, w, eps)" in text
+
+
+def test_texts_of_what_cannot_be_captured():
+    made = astjit.compile(writes)
+    with pytest.raises(UnsupportedOp, match="add_"):
+        made.ssa(torch.ones(3))
+    with pytest.raises(UsageError, match="requires a gradient"):
+        rms_norm.ssa(*inputs()[:2], torch.randn(7, requires_grad=True))
+    with pytest.raises(UsageError, match="sm_7x"):
+        rms_norm.cuda_source(*inputs(), arch="sm_7x")
+
+
+def test_one_kernel_for_what_belongs_together():
+    def gelu(x, bias, residual):
+        return F.gelu(x + bias, approximate="tanh") + residual
+
+    given = torch.randn(5, 9), torch.randn(9), torch.randn(5, 9)
+    report = astjit.explain(gelu, *given)
+    assert [kernel.kind for kernel in report.kernels] == ["pointwise"]
+    assert report.unfused == ()
+    same(astjit.compile(gelu)(*given), gelu(*given))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Dynamo detected a call")  # for having `cache_info`
+def test_torch_compile_looks_into_the_original():
+    @astjit.compile
+    def square(x):
+        return x * x + 1
+
+    @torch.compile(backend="eager", fullgraph=True)
+    def outer(x):
+        return square(x) * 2
+
+    x = torch.randn(3)
+    same(outer(x), (x * x + 1) * 2)
+    assert square.cache_info().misses == 0
