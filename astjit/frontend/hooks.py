@@ -1,6 +1,5 @@
 """The object behind `__astjit__` in rewritten code, one for each function that is entered."""
 
-import copy
 import functools
 import importlib.util
 import sys
@@ -170,7 +169,7 @@ def rewritten_code(function: types.FunctionType) -> types.CodeType:
     if known is not None:
         return known[1]
     source = source_of(function)
-    tree = rewrite(copy.deepcopy(source.tree), frozenset(code.co_freevars), source.class_name)
+    tree = rewrite(source.fresh_tree(), frozenset(code.co_freevars))
     made = compiled(tree, code, hooks=True)
     with _LOCK:
         _CODES[id(code)] = code, made

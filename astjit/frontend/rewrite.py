@@ -29,16 +29,15 @@ _UNSUPPORTED = {
 
 
 def rewrite(
-    node: ast.FunctionDef | ast.Lambda, free: frozenset[str], class_name: str = ""
+    node: ast.FunctionDef | ast.Lambda, free: frozenset[str]
 ) -> ast.FunctionDef | ast.Lambda:
     """The tree with hooks.
 
     Args:
-        node: a function's own tree; it is changed.
+        node: a function's own tree, private names spelled out; it is changed.
         free: the names of its closure cells.
-        class_name: the class whose body it stands in, for names such as `self.__secret`.
     """
-    Mangler(class_name).visit(node)
+    Mangler("").visit(node)  # classes inside the function
     return _Rewriter(free).function(node)
 
 

@@ -6,9 +6,9 @@ import pytest
 from astjit.frontend.rewrite import rewrite
 
 
-def rewritten(text, free=(), class_name=""):
+def rewritten(text, free=()):
     tree = ast.parse(textwrap.dedent(text)).body[0]
-    made = ast.unparse(rewrite(tree, frozenset(free), class_name))
+    made = ast.unparse(rewrite(tree, frozenset(free)))
     return made.replace("__astjit__", "H")
 
 
@@ -106,8 +106,8 @@ def test_defaults_annotations_and_decorators_are_not_part_of_the_copy():
 
 
 def test_private_names_are_mangled_before_they_become_strings():
-    made = rewritten("def f(self):\n    return self.__a", class_name="Box")
-    assert made == "def f(self):\n    return H.attribute(self, '_Box__a')"
+    made = rewritten("def f(x):\n    class Box:\n        def g(self):\n            return self.__a")
+    assert "return H.attribute(self, '_Box__a')" in made
 
 
 def test_a_store_to_a_cell_of_the_copy_itself_is_plain():

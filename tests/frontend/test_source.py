@@ -1,3 +1,4 @@
+import ast
 import importlib.util
 import linecache
 import textwrap
@@ -150,6 +151,18 @@ def test_asserts_that_pytest_rewrote_do_not_matter():
     assert source_of(function).tree.name == "function"
 
 
+def test_a_fresh_tree_has_private_names_spelled_out(load):
+    module = load(MODULE)
+    for function in functions(module):
+        source = source_of(function)
+        first, second = source.fresh_tree(), source.fresh_tree()
+        assert first is not second
+        assert ast.dump(first, include_attributes=True) == ast.dump(second, include_attributes=True)
+        shown = ast.unparse(first).replace("_Outer__", "__").replace("_Inner__", "__")
+        assert shown == ast.unparse(source.tree)
+    assert "_Outer__secret" in ast.unparse(source_of(module.Outer.method).fresh_tree())
+
+
 def test_the_class_around_a_function():
     def code(qualified):
         return source_of.__code__.replace(co_qualname=qualified)
@@ -177,8 +190,7 @@ def test_hooks_are_one_more_free_name():
     def function(x):
         return x * scale
 
-    source = source_of(function)
-    tree = rewrite(source.tree, frozenset({"scale"}))
+    tree = rewrite(source_of(function).fresh_tree(), frozenset({"scale"}))
     code = compiled(tree, function.__code__, hooks=True)
     assert set(code.co_freevars) == {HOOKS, "scale"}
     assert code.co_firstlineno == function.__code__.co_firstlineno
