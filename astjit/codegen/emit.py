@@ -44,7 +44,7 @@ def cpu_unit(
     """
     texts, entries, names = [], {}, helper_names("cpu")
     for kernel, schedule in kernels:
-        view = CpuView(rename(kernel, schedule, names, cpu_view.FIXED), source_line)
+        view = CpuView(rename(kernel, schedule, names, cpu_view.FIXED, "_kernel"), source_line)
         entries[kernel.name] = view.entry()
         body = render(KINDS[kernel.kind].cpu, **_cpu_values(view))
         texts.append(tidy(body))

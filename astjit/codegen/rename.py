@@ -1,6 +1,6 @@
 """A kernel whose names are safe in C: no keyword, helper, loop variable or axis is hidden.
 
-    kernel `exp` of buffers `mask`, `x` and number `n`  =>  `exp3` of `mask2`, `x`, `n2`
+    kernel `exp` of buffers `mask`, `x` and number `n`  =>  `exp_kernel` of `mask2`, `x`, `n2`
 
 The host function knows the kernel by the user's names; `Renamed` translates between the two.
 """
@@ -44,8 +44,14 @@ class Renamed:
         return Entry(self.kernel.name, tuple(told), scratch)
 
 
-def rename(kernel: Kernel, schedule: Schedule, names: Names, fixed: Iterable[str]) -> Renamed:
-    """`kernel` with names that are free in `names` and differ from the `fixed` ones."""
+def rename(
+    kernel: Kernel, schedule: Schedule, names: Names, fixed: Iterable[str], suffix: str = ""
+) -> Renamed:
+    """`kernel` with names that are free in `names` and differ from the `fixed` ones.
+
+    `suffix` ends the kernel's name: on the CPU it keeps a function that the user called `sincos`
+    or `free` from taking the place of the C library's.
+    """
     scope = names.child()
     for name in (*fixed, *kernel.axes, *map(index_name, kernel.axes), *kernel.stride_names):
         scope.reserve(name)
@@ -53,6 +59,6 @@ def rename(kernel: Kernel, schedule: Schedule, names: Names, fixed: Iterable[str
     numbers = tuple(scope.take(p.name or "number") for p in kernel.numbers)
     buffers = tuple(replace(b, name=safe[b.name]) for b in kernel.buffers)
     keep = tuple((at, safe.get(place, place)) for at, place in schedule.keep)
-    made = replace(kernel, name=names.take(kernel.name), buffers=buffers)
+    made = replace(kernel, name=names.take(kernel.name + suffix), buffers=buffers)
     back = {new: old for old, new in safe.items()}
     return Renamed(made, replace(schedule, keep=keep), numbers, scope, back, kernel.name)

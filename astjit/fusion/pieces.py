@@ -188,7 +188,7 @@ def reduced_axes(piece: Node) -> tuple[int, ...]:
 
 
 def _check_reduction(piece: Node, node: Node, sizes: Sizes) -> None:
-    """Only axes that lie innermost in memory, before or after, and never all of them alone."""
+    """Only axes that lie innermost in memory, before or after, and never a whole tensor alone."""
     source = piece.values[0].type
     assert isinstance(source, TensorType)
     real = [a for a, dim in enumerate(source.dims) if not is_one(dim, sizes)]
@@ -197,7 +197,8 @@ def _check_reduction(piece: Node, node: Node, sizes: Sizes) -> None:
         return
     kinds = [r.type for r in node.results if isinstance(r.type, TensorType)]
     whole = [kind for kind in kinds if kind.dims == source.dims]
-    if len(axes) == len(real) and not whole:
+    every = len(reduced_axes(piece)) == source.rank  # else the other axes are a batch of one
+    if every and len(axes) == len(real) and not whole:
         raise Unfit(f"{node.op.name} reduces a whole tensor")
     for kind in (source, *whole):
         order = [a for a in memory_order(kind) if a in real]

@@ -111,12 +111,13 @@ def _infer_addcdiv(call: Call) -> tuple[Type, ...]:
 
 
 def _gelu(emit: Emitter, x: Ref, *, approximate: str) -> Sequence[Ref]:
-    half = emit.emit("mul", x, 0.5)
     if approximate == "tanh":
         cube = emit.emit("mul", emit.emit("mul", x, x), x)
         inner = emit.emit("add", x, emit.emit("mul", cube, 0.044715))
-        inner = emit.emit("mul", inner, math.sqrt(2 / math.pi))
-        return (emit.emit("mul", half, emit.emit("add", emit.emit("tanh", inner), 1)),)
+        # x (1 + tanh(z)) / 2 is x / (1 + exp(-2 z)), which needs no tanh and loses no digits
+        e = emit.emit("exp", emit.emit("mul", inner, -2 * math.sqrt(2 / math.pi)))
+        return (emit.emit("div", x, emit.emit("add", e, 1)),)
+    half = emit.emit("mul", x, 0.5)
     inner = emit.emit("erf", emit.emit("mul", x, math.sqrt(0.5)))
     return (emit.emit("mul", half, emit.emit("add", inner, 1)),)
 

@@ -1,5 +1,5 @@
-extern "C" void bias_gelu(const float* x, const float* bias, const float* residual, float* out,
-                          long rows, long cols, int threads) {
+extern "C" void bias_gelu_kernel(const float* x, const float* bias, const float* residual,
+                                 float* out, long rows, long cols, int threads) {
   const long tiles = (cols + 4095) / 4096;
 #pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
   for (long row = 0; row < rows; ++row)
@@ -11,7 +11,7 @@ extern "C" void bias_gelu(const float* x, const float* bias, const float* residu
       const long end = begin + 4096 < cols ? begin + 4096 : cols;
       // h = x + bias   (functions.py:8)
       // return F.gelu(h, approximate="tanh") + residual   (functions.py:9)
-      sweep<2>(begin, end, [&](long col, auto, auto mask) INLINE {
+      sweep<2>(begin, end, [=](long col, auto, auto mask) INLINE {
         const vf x_v = load(x_row + col, mask);
         const vf bias_v = load(bias + col, mask);
         const vf h = x_v + bias_v;

@@ -1,5 +1,5 @@
-extern "C" void rms_norm(const float* x, const float* residual, const float* weight, float* h,
-                         float* y, long rows, long cols, float eps, int threads) {
+extern "C" void rms_norm_kernel(const float* x, const float* residual, const float* weight,
+                                float* h, float* y, long rows, long cols, float eps, int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (long row = 0; row < rows; ++row) {
     const float* x_row = x + row * cols;
@@ -8,7 +8,7 @@ extern "C" void rms_norm(const float* x, const float* residual, const float* wei
     float* y_row = y + row * cols;
     // h = x + residual   (functions.py:13)
     // rstd = torch.rsqrt(h.square().mean(-1, keepdim=True) + eps)   (functions.py:14)
-    const float row_sum = reduce<Sum>(0, cols, [&](long col, auto mask) INLINE {
+    const float row_sum = reduce<Sum>(0, cols, [=](long col, auto mask) INLINE {
       const vf x_v = load(x_row + col, mask);
       const vf residual_v = load(residual_row + col, mask);
       const vf h_v = x_v + residual_v;
@@ -17,7 +17,7 @@ extern "C" void rms_norm(const float* x, const float* residual, const float* wei
     });
     const float rstd = rsqrt(row_sum / (float)cols + eps);
     // y = h * rstd * weight   (functions.py:15)
-    sweep<4>(0, cols, [&](long col, auto, auto mask) INLINE {
+    sweep<4>(0, cols, [=](long col, auto, auto mask) INLINE {
       const vf h_v = load(h_row + col, mask);
       const vf weight_v = load(weight + col, mask);
       store(y_row + col, h_v * rstd * weight_v, mask);
