@@ -5,6 +5,7 @@ read must be guarded.
 """
 
 import builtins
+import enum
 import types
 from collections.abc import Callable, Mapping
 
@@ -13,7 +14,15 @@ import torch
 from astjit.frontend.attributes import attribute
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import is_container
-from astjit.frontend.session import Session, iterate, operand, set_attribute, shown
+from astjit.frontend.session import (
+    OPERATORS,
+    Session,
+    is_static,
+    iterate,
+    operand,
+    set_attribute,
+    shown,
+)
 from astjit.frontend.stops import Stop, words
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ir.value import Param
@@ -69,6 +78,8 @@ def builtin_call(session: Session, function: object, args: Args, kwargs: Kwargs)
     if special is not None:
         return special(session, *args, **kwargs)
     if function in _ITERATING:
+        for value in args:
+            _looked_into(session, value)
         args = tuple(iterate(session, a) if _many(a) else wrapped(session, a) for a in args)
         kwargs = {k: wrapped(session, v) for k, v in kwargs.items()}
         return function(*args, **kwargs)  # type: ignore[operator]
@@ -83,8 +94,24 @@ def _many(value: object) -> bool:
     )
 
 
+def _looked_into(session: Session, value: object, depth: int = 3) -> None:
+    """Stop for objects whose Python code C code would run, unseen."""
+    if is_static(value) or isinstance(value, type | types.FunctionType | types.MethodType):
+        return
+    if is_container(value) and depth:
+        inner = value.values() if isinstance(value, dict) else value
+        for part in inner:  # type: ignore[attr-defined]
+            _looked_into(session, part, depth - 1)
+        return
+    names = (*OPERATORS, "__hash__", "__iter__", "__len__", "__bool__")
+    if not isinstance(value, enum.Enum) and session.python_method(value, *names):
+        raise Stop(f"a {type(value).__name__}, whose Python code would run unseen")
+
+
 def exposed(session: Session, args: Args) -> list[object]:
     """Arguments fit for C code."""
+    for value in args:
+        _looked_into(session, value)
     return [wrapped(session, session.outside.exposed(a)) for a in args]
 
 

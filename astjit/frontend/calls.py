@@ -43,7 +43,6 @@ _TORCH_CLASSES = (
     torch.finfo,
     torch.iinfo,
     torch.no_grad,
-    torch.inference_mode,
     torch.set_grad_enabled,
     torch.enable_grad,
 )
@@ -174,6 +173,8 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
     leaf = leaf or isinstance(getattr(function, "__self__", None), torch.Tensor)
     if isinstance(function, types.FunctionType):
         leaf = module in _TORCH_LEAVES
+    if module == "torch.utils._contextlib" and name == "clone":
+        return function(*args)  # what @torch.no_grad() enters
     if name in _TORCH_PURE:
         session.capture.needs_default = True
     elif not leaf or (module in ("torch", "torch._C") and not _intercepted(function)):
@@ -191,7 +192,7 @@ def _intercepted(function: object) -> bool:
 
 
 def _construct(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object:
-    if id(cls) in session.made:
+    if id(cls) in session.made and all(map(_own, (cls.__init__, cls.__new__))):
         return cls(*args, **kwargs)
     if issubclass(cls, torch.nn.Module):
         raise Stop(f"a module is made: {cls.__name__}")
@@ -220,9 +221,15 @@ def _construct(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object
     made = cls.__new__(cls, *args) if issubclass(cls, BaseException) else object.__new__(cls)
     home = next(c for c in cls.__mro__ if "__init__" in vars(c))
     home_path = session.class_path(home) if home is not cls else path
-    session.outside.read(init, f"{home_path}.__init__")
+    if home_path:
+        session.outside.read(init, f"{home_path}.__init__")
     session.call(init, made, *args, **kwargs)
     return made
+
+
+def _own(method: object) -> bool:
+    """Whether a method is object's or was written inside the captured function."""
+    return not isinstance(method, types.FunctionType) or is_rewritten(method.__code__)
 
 
 def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: Kwargs) -> object:

@@ -1,5 +1,6 @@
 """The object behind `__astjit__` in rewritten code, one for each function that is entered."""
 
+import abc
 import functools
 import importlib.util
 import sys
@@ -7,6 +8,8 @@ import threading
 import types
 from collections.abc import Callable
 from typing import NoReturn
+
+import torch
 
 from astjit.frontend import session as rules
 from astjit.frontend.attributes import attribute
@@ -113,6 +116,20 @@ class Hooks:
     def made(self, cls: type) -> type:
         """A class that was defined during capture."""
         self.session.made[id(cls)] = cls
+        return cls
+
+    def base(self, cls: object) -> object:
+        """A base of a class defined during capture.
+
+        Raises:
+            Stop: if Python code outside would run when the class is made.
+        """
+        if not isinstance(cls, type) or type(cls) not in (type, abc.ABCMeta):
+            raise Stop(f"a class made by {type(cls).__name__}")
+        if isinstance(cls.__init_subclass__, types.MethodType):
+            raise Stop(f"a class whose base {cls.__name__} defines __init_subclass__")
+        if issubclass(cls, torch.nn.Module):
+            raise Stop("a module class defined inside the function")
         return cls
 
     def decorator(self, decorate: object) -> Callable[[object], object]:

@@ -131,8 +131,10 @@ class Operations:
             raise Stop(f"{name}(out=...) writes to a tensor")
         if kwargs.get("inplace"):
             raise Stop(f"{name}(inplace=True) writes to a tensor")
-        if name in _RANDOM and not _switched_off(kwargs):
+        if draws_numbers(name, args, kwargs):
             raise Stop(f"{name}() draws random numbers")
+        if updates_statistics(name, args, kwargs):
+            raise Stop(f"{name}() updates running statistics")
 
     # --- what a tensor answers without an operation ---
 
@@ -279,8 +281,32 @@ def _is_operand(value: object) -> bool:
     return isinstance(value, SymbolicTensor) or number_of(value) is not None
 
 
-def _switched_off(kwargs: Mapping[str, object]) -> bool:
-    return kwargs.get("training") is False or kwargs.get("p") == 0.0
+def _argument(
+    args: Sequence[object], kwargs: Mapping[str, object], name: str, position: int, default: object
+) -> object:
+    if name in kwargs:
+        return kwargs[name]
+    return args[position] if len(args) > position else default
+
+
+def draws_numbers(name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+    """Whether a call draws random numbers: its results differ from call to call."""
+    if name == "scaled_dot_product_attention":
+        return bool(_argument(args, kwargs, "dropout_p", 4, 0.0))
+    if name == "multi_head_attention_forward":
+        return bool(_argument(args, kwargs, "training", 10, True))
+    off = kwargs.get("training") is False or kwargs.get("p") == 0.0
+    return name in _RANDOM and not off
+
+
+def updates_statistics(name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+    """Whether a call writes to running statistics, which its schema hides."""
+    kept = any(v is not None for v in (*args[1:5], kwargs.get("running_mean")))
+    if name == "batch_norm":
+        return kept and bool(_argument(args, kwargs, "training", 5, False))
+    if name == "instance_norm":
+        return kept and bool(_argument(args, kwargs, "use_input_stats", 5, True))
+    return False
 
 
 def _unknown(name: str) -> Callable[..., object]:

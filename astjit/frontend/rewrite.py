@@ -100,7 +100,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.decorator_list = [self.visit(d) for d in node.decorator_list]
-        node.bases = [self.visit(b) for b in node.bases]
+        node.bases = [at(hook("base", self.visit(b)), b) for b in node.bases]
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
         made = ast.Attribute(ast.Name(HOOKS, ast.Load()), "made", ast.Load())

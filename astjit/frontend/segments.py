@@ -75,7 +75,10 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
         outside.constant(GLOBALS, function.__globals__)
         with _capturing(Operations(capture)):
             hooks = Hooks(session, function)
+            grad = torch.is_grad_enabled()
             value = _run(session, hooks, segment, signature)
+            if torch.is_grad_enabled() is not grad:
+                raise Stop("gradients are switched for good")
         if RAISED.first is not None:  # the user's code swallowed it
             raise RAISED.first
         results = Results(session)

@@ -82,14 +82,22 @@ class Session:
         return self.outside.path(cls) or self.outside.constant(cls.__name__, cls)
 
     def python_method(self, value: object, *names: str) -> types.FunctionType | None:
-        """The first of these special methods that a class outside defines in Python."""
-        if id(type(value)) in self.made:
+        """The first of these special methods that Python code outside the capture defines."""
+        if type(value) in (Int, Float):
             return None
         for name in names:
             found = getattr(type(value), name, None)
-            if isinstance(found, types.FunctionType):
+            if isinstance(found, types.FunctionType) and not is_rewritten(found.__code__):
                 return found
         return None
+
+    def bound(self, function: types.FunctionType, owner: object) -> types.MethodType:
+        """A method that was found on the class of `owner`, with its path recorded."""
+        for cls in type(owner).__mro__:
+            for name, value in vars(cls).items():
+                if value is function and (path := self.class_path(cls)):
+                    self.outside.read(function, f"{path}.{name}")
+        return types.MethodType(function, owner)
 
 
 def is_static(value: object) -> bool:
@@ -147,6 +155,10 @@ def iterate(session: Session, value: object) -> object:
         return value
     if is_container(value):
         return session.outside.items(value)
+    if (found := session.python_method(value, "__iter__")) is not None:
+        return iterate(session, session.call(session.bound(found, value)))
+    if session.python_method(value, "__next__", "__getitem__"):
+        raise Stop(f"iteration over a {type(value).__name__}, which Python code defines")
     if session.outside.path(value) is not None:
         if type(value) in (set, frozenset) or isinstance(value, type):
             return value
@@ -216,23 +228,12 @@ def item(session: Session, owner: object, index: object) -> object:
             key += len(owner)  # type: ignore[arg-type]
         return session.outside.read(value, f"{path}[{session.outside.key(key)}]")
     if (found := session.python_method(owner, "__getitem__")) is not None:
-        return session.call(types.MethodType(known_method(session, found, owner), owner), index)
+        return session.call(session.bound(found, owner), index)
     if path is not None and not isinstance(owner, (str, bytes, range, torch.Size, type)):
         raise Stop(f"an item of {path}, a {type(owner).__name__}")
     if type(owner) in (list, tuple, torch.Size) and isinstance(index, Int):
         index = int(index)
     return operator.getitem(owner, index)  # type: ignore[call-overload]
-
-
-def known_method(
-    session: Session, function: types.FunctionType, owner: object
-) -> types.FunctionType:
-    """A method that was found on the class of `owner`, with its path recorded."""
-    for cls in type(owner).__mro__:
-        for name, value in vars(cls).items():
-            if value is function and (path := session.class_path(cls)):
-                session.outside.read(function, f"{path}.{name}")
-    return function
 
 
 def bind(session: Session, name: str, value: object) -> object:
@@ -368,12 +369,9 @@ def context(session: Session, manager: object) -> object:
     Raises:
         Stop: for any other than no_grad and nullcontext.
     """
-    if type(manager).__qualname__ in (
-        "no_grad",
-        "inference_mode",
-        "nullcontext",
-        "set_grad_enabled",
-    ) and type(manager).__module__ in ("torch.autograd.grad_mode", "contextlib"):
+    if type(manager).__qualname__ in ("no_grad", "nullcontext", "set_grad_enabled") and type(
+        manager
+    ).__module__ in ("torch.autograd.grad_mode", "contextlib"):
         return manager
     raise Stop(f"with {type(manager).__qualname__}", syntax=True)
 

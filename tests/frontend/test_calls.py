@@ -69,6 +69,27 @@ def raises(x):
         return x * len(error.text)
 
 
+@torch.no_grad()
+def without_gradients(x):
+    return x * 2
+
+
+class Shifted(Scaler):
+    def __call__(self, x):
+        return super().__call__(x) + len(self)
+
+    def __len__(self):
+        return 3
+
+
+def derived(x):
+    class Local(Shifted):
+        def extra(self, x):
+            return self(x) * self.by
+
+    return Local(2.0).extra(x)
+
+
 PARTIAL = functools.partial(affine, b=3.0)
 
 
@@ -90,6 +111,8 @@ PARTIAL = functools.partial(affine, b=3.0)
         lambda x: x.to(torch.promote_types(torch.float16, torch.float32)) * 2,
         lambda x: torch.Tensor.add(x, 1) + torch.add(x, other=2),
         raises,
+        without_gradients,
+        derived,
     ],
 )
 def test_calls_that_are_captured(function):
@@ -123,6 +146,33 @@ def test_another_compiled_function_is_looked_into():
     assert "f.__astjit__.function.__code__ is affine_code" in captured.tests
 
 
+class Version:
+    def __init__(self, n):
+        self.n = n
+
+    def __lt__(self, other):
+        return self.n < other.n
+
+
+class Registry:
+    def __init_subclass__(cls):
+        SEEN.append(cls)
+
+
+def registered(x):
+    class Local(Registry):
+        pass
+
+    return x
+
+
+def local_module(x):
+    class Local(torch.nn.Module):
+        pass
+
+    return x
+
+
 @torch.compiler.disable
 def disabled(x):
     return x
@@ -153,6 +203,16 @@ class Module(torch.nn.Module):
         (lambda x: torch.set_num_threads(1), "set_num_threads"),
         (lambda x: torch.ops.aten.add(x, x), "a call of the operator"),
         (lambda x: torch.compile(affine)(x), r"torch.compile\(\)"),
+        (
+            lambda x: max(Shifted(1.0), Shifted(2.0), key=lambda s: s.by),
+            "whose Python code would run",
+        ),
+        (
+            lambda x: sorted([Version(1), Version(2)]),
+            "a Version, whose Python code would run unseen",
+        ),
+        (registered, "a class whose base Registry defines __init_subclass__"),
+        (local_module, "a module class defined inside the function"),
         (lambda x: NUMBER(x), "a call of a Float|a call of a Int"),
     ],
 )
@@ -164,4 +224,13 @@ def test_calls_that_stop(function, reason):
 
 
 MODULE = Module()
+SEEN = []
+
+
+def test_a_class_that_registers_itself_is_not_made():
+    with pytest.raises(Stop):
+        Captured(registered, x())
+    assert SEEN == []
+
+
 NUMBER = 3

@@ -95,6 +95,19 @@ def test_scalars_are_operands_and_attributes_are_pinned():
     assert captured.failing(x(), 0.75, 0, 6) == ["dim == 1"]
 
 
+def test_calls_that_neither_draw_nor_update_are_captured():
+    def function(x):
+        normal = F.batch_norm(x, x[0], x[0].abs(), training=False)
+        return (
+            F.scaled_dot_product_attention(x, x, x)
+            + normal
+            + F.batch_norm(x, None, None, training=True)
+        )
+
+    argument = x()
+    assert same(Captured(function, argument).run(), function(argument))
+
+
 def test_results_of_the_right_structure():
     def function(x):
         first, second = x.chunk(2, dim=-1)
@@ -134,6 +147,11 @@ def test_gradients_switched_on_stop_when_an_input_wants_one():
         (lambda x: F.dropout(x), r"dropout\(\) draws random numbers"),
         (lambda x: x.is_contiguous(memory_format=torch.channels_last), "another memory format"),
         (lambda x: x.backward(), "backward"),
+        (lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.5), "draws random"),
+        (lambda x: F.scaled_dot_product_attention(x, x, x, None, 0.5), "draws random"),
+        (lambda x: F.batch_norm(x, x[0], x[0], training=True), "updates running statistics"),
+        (lambda x: F.instance_norm(x[None], x[0], x[0]), "updates running statistics"),
+        (lambda x: torch.set_grad_enabled(False), "gradients are switched for good"),
     ],
 )
 def test_calls_that_stop(function, reason):

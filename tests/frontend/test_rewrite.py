@@ -91,7 +91,7 @@ def body(text, parameters="x, y", free=()):
         ),
         (
             "class C(g):\n    k = x",
-            "@H.made\nclass C(H.name('g', g)):\n    k = H.bind('k', x)",
+            "@H.made\nclass C(H.base(H.name('g', g))):\n    k = H.bind('k', x)",
         ),
     ],
     ids=lambda text: text.split("\n")[0],

@@ -31,6 +31,16 @@ class Truthy:
         return True
 
 
+class Counting:
+    def __getitem__(self, index):
+        raise IndexError
+
+
+class Pairs:
+    def __iter__(self):
+        return iter([self.scale, 2.0])
+
+
 class Vector:
     def __add__(self, other):
         return other
@@ -122,6 +132,15 @@ def test_methods_of_containers_defined_in_python_are_looked_into():
     assert captured.run(torch.ones(1, 1), holder).tolist() == [[10.0]]
 
 
+def test_iteration_defined_in_python_is_looked_into():
+    pairs = Pairs()
+    pairs.scale = 3.0
+    captured = Captured(lambda x, v: [x * s for s in v], x(), pairs)
+    pairs.scale = 4.0
+    first, _ = captured.run(torch.ones(1, 1), pairs)
+    assert first.item() == 4.0
+
+
 @pytest.mark.parametrize(
     ("function", "value", "reason"),
     [
@@ -129,6 +148,7 @@ def test_methods_of_containers_defined_in_python_are_looked_into():
         (lambda x, v: v + x, Vector(), "an operator that Vector defines in Python"),
         (lambda x, v: x if v == Point() else -x, Point(), "an operator that Point defines"),
         (lambda x, v: [x for _ in v], iter([1]), "iteration over v, a list_iterator"),
+        (lambda x, v: [x for _ in v], Counting(), "iteration over a Counting"),
         (lambda x, v: x * next(v), iter([1]), "next\\(\\) advances an iterator of the caller"),
         (lambda x, v: f"{v}", Point(), "the text of a Point"),
         (lambda x, v: x if x in v else -x, [1], "`in` reads the values of a tensor"),
