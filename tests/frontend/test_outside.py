@@ -81,7 +81,7 @@ def function(x):
         (1.5, 2, "type(p) is float"),
         (1, 2.0, "type(p) is int"),
     ],
-    ids=str,
+    ids=lambda given: given if isinstance(given, str) else "",
 )
 def test_a_value_is_guarded_by_what_it_is(outside, value, other, test):
     read = outside.read(value, "p")
