@@ -44,6 +44,7 @@ _ITERATING = {
         "zip frozenset"
     )
 }
+_LOOKING_IN = {all, any, dict, max, min, set, frozenset, sorted, sum}  # at items of items too
 PURE_MODULES = words(
     "math cmath operator _operator itertools functools _functools collections "
     "_collections numbers numeric string typing dataclasses _abc abc enum"
@@ -78,9 +79,11 @@ def builtin_call(session: Session, function: object, args: Args, kwargs: Kwargs)
     if special is not None:
         return special(session, *args, **kwargs)
     if function in _ITERATING:
+        args = tuple(iterate(session, a) if _many(a) else wrapped(session, a) for a in args)
+        if function in _LOOKING_IN:
+            args = tuple(session.outside.exposed(a) for a in args)
         for value in args:
             _looked_into(session, value)
-        args = tuple(iterate(session, a) if _many(a) else wrapped(session, a) for a in args)
         kwargs = {k: wrapped(session, v) for k, v in kwargs.items()}
         return function(*args, **kwargs)  # type: ignore[operator]
     if function in _PURE:
@@ -110,9 +113,10 @@ def _looked_into(session: Session, value: object, depth: int = 3) -> None:
 
 def exposed(session: Session, args: Args) -> list[object]:
     """Arguments fit for C code."""
-    for value in args:
+    made = [session.outside.exposed(a) for a in args]
+    for value in made:
         _looked_into(session, value)
-    return [wrapped(session, session.outside.exposed(a)) for a in args]
+    return [wrapped(session, value) for value in made]
 
 
 def exposed_names(session: Session, kwargs: Mapping[str, object]) -> Kwargs:

@@ -60,6 +60,8 @@ def test_pure_functions_run(function):
         (lambda x, v: x * len(v.keys()), {"a": 1}, {"a": 1, "b": 2}),
         (lambda x, v: [x * k for k in v.values()], {"a": 1.0}, {"b": 1.0}),
         (lambda x, v: x * len(v), {1, 2}, {1}),
+        (lambda x, v: x * max(v)[0], [[1], [2]], [[3], [2]]),
+        (lambda x, v: x * len(sorted(v)), [(2, 1), (1, 2)], [(1, 2), (2, 1)]),
         (lambda x, v: x * isinstance(v, list), [1], (1,)),
         (lambda x, v: x if hasattr(v, "append") else -x, [1], (1,)),
         (lambda x, v: x * int(v[0]), [1], [1.0]),
@@ -78,6 +80,16 @@ def test_what_they_read_is_guarded(function, given, other):
     captured = Captured(function, x(), given)
     assert captured.failing(x(), given) == []
     assert captured.failing(x(), other) != []
+
+
+def test_tensors_in_outside_containers_are_given_to_torch_as_inputs():
+    def function(x, items):
+        return torch.stack(items), torch.cat([*items, x]), sum(items), max(items, key=len) * 2
+
+    argument, items = x(), [x(), x()]
+    captured = Captured(function, argument, items)
+    assert same(captured.run(), function(argument, items))
+    assert captured.failing(argument, [*items, x()]) == ["len(items) == 2"]
 
 
 def test_only_the_item_that_was_asked_for_is_read():
