@@ -20,7 +20,7 @@ from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.spec import FieldValue, Op
 from astjit.ops.table import OPS
 from astjit.types.dtype import BY_TORCH
-from astjit.types.shape import Dim, Sizes, Sym, hint, symbols, text
+from astjit.types.shape import Dim, Sizes, Sym, hint, text
 from astjit.types.tensor import PY_FLOAT, PY_INT, ScalarType, TensorType, Type
 
 _HOST_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
@@ -323,9 +323,3 @@ def _pinned(kind: TensorType) -> TensorType:
     strides = kind.strides and tuple(hint(s) for s in kind.strides)
     dims = tuple(hint(d) for d in kind.dims)
     return TensorType(kind.dtype, dims, kind.order, strides, kind.device)
-
-
-def symbols_of(kinds: Iterable[Type]) -> tuple[Sym, ...]:
-    """Every size symbol of some types, each once."""
-    dims = (d for k in kinds if isinstance(k, TensorType) for d in k.dims)
-    return tuple(dict.fromkeys(s for d in dims for s in symbols(d)))

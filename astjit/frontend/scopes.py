@@ -131,11 +131,6 @@ class Scopes:
         """Leave it."""
         self._stack.pop()
 
-    @property
-    def depth(self) -> int:
-        """How many scopes are open."""
-        return len(self._stack)
-
     def origin(self, name: str) -> str:
         """Where a name is found: "local" (in the tree), "cell" or "global"."""
         for depth, scope in enumerate(reversed(self._stack)):

@@ -8,7 +8,6 @@ H.bind, H.unpack            `y = ...`, `a, b = ...`
 H.set_attribute, ...        stores
 """
 
-import builtins
 import enum
 import operator
 import types
@@ -374,8 +373,3 @@ def context(session: Session, manager: object) -> object:
     ).__module__ in ("torch.autograd.grad_mode", "contextlib"):
         return manager
     raise Stop(f"with {type(manager).__qualname__}", syntax=True)
-
-
-def is_builtin_name(name: str) -> bool:
-    """Whether a global of this name is a builtin."""
-    return hasattr(builtins, name)

@@ -19,7 +19,6 @@ __all__ = [
     "grad_mode",
     "inside_transform",
     "plain_calls",
-    "resolve",
     "state_is_plain",
     "why_not_plain",
     "wrapper",
@@ -129,16 +128,3 @@ def _find(func: object) -> str | None:
             if spelled and getattr(home, spelled, None) == func:
                 return f"{prefix}.{spelled}"
     return None
-
-
-def resolve(name: str) -> object:
-    """The object that a dotted name stands for; "Tensor.add" is `torch.Tensor.add`.
-
-    Raises:
-        AttributeError: if there is none in this version of PyTorch.
-    """
-    path = name.split(".")
-    found: object = torch if path[0] == "torch" else torch.Tensor
-    for part in path[1:]:
-        found = getattr(found, part)
-    return found
