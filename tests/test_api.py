@@ -269,7 +269,7 @@ def test_texts():
     cuda = rms_norm.cuda_source(*given, arch="sm_80")
     assert cuda.startswith("// nvrtc --gpu-architecture=sm_80")
     assert "rms_norm(const float* __restrict__ x" in cuda
-    assert 'extern "C" void rms_norm(' in rms_norm.cpp_source(*given)
+    assert 'extern "C" void rms_norm_kernel(' in rms_norm.cpp_source(*given)
     host = rms_norm.program_source(*given)
     assert "# h = x + residual   (test_api.py:" in host
     assert "rms_norm_kernel(" in host

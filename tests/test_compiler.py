@@ -30,7 +30,7 @@ def test_a_segment_becomes_a_program():
     assert [group.kernel.name for group in made.groups] == ["shifted"]
     text = function_text(made.function)
     assert text.count("exp") == 1  # the passes ran
-    assert 'extern "C" void shifted(' in made.unit.kernels
+    assert 'extern "C" void shifted_kernel(' in made.unit.kernels
 
 
 def test_a_program_runs():

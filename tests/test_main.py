@@ -49,7 +49,7 @@ def ask(model, capsys):
         ("report", "kernel scaled (pointwise): reads 1.06 KiB"),
         ("ssa", "fn scaled(%x: f32[x0, x1], %w: f32[x1], %eps: float):"),
         ("cuda", "// nvrtc --gpu-architecture=sm_80"),
-        ("cpp", 'extern "C" void scaled('),
+        ("cpp", 'extern "C" void scaled_kernel('),
         ("program", "scaled_kernel("),
         ("rewritten", "return __astjit_segment_0__(x, w, eps)"),
     ],

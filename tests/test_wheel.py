@@ -1,5 +1,6 @@
 """The wheel is whole: built, installed in a fresh environment, it compiles and runs a function."""
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -31,9 +32,15 @@ print(scaled.cuda_source(x, w, arch="sm_90"))
 '''
 
 
-def run(*command, cwd):
-    """What the command printed.  `-I` in it keeps this checkout and PYTHONPATH out of sight."""
-    ran = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False)
+def run(*command, cwd, **more):
+    """What the command printed.  `-I` in it keeps this checkout and PYTHONPATH out of sight.
+
+    `more` are variables of its environment.
+    """
+    environment = {**os.environ, **more}
+    ran = subprocess.run(
+        [*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False, env=environment
+    )
     assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
     return ran.stdout
 
@@ -83,6 +90,8 @@ def test_wheel_holds_every_module_and_template(wheel):
 def test_installed_wheel_compiles_and_runs(fresh_python, tmp_path):
     script = tmp_path / "user.py"
     script.write_text(USER)
-    printed = run(fresh_python, "-I", script, cwd=tmp_path)
+    # cuda-python looks for NVRTC in an environment's own packages only, not in borrowed ones
+    (nvrtc,) = Path(sysconfig.get_path("purelib")).glob("nvidia/*/lib/libnvrtc.so.*")
+    printed = run(fresh_python, "-I", script, cwd=tmp_path, LD_LIBRARY_PATH=str(nvrtc.parent))
     assert 'extern "C" __global__' in printed
     assert "rsqrt" in printed

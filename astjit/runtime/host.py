@@ -259,10 +259,13 @@ class HostWriter:
         texts = [""] * kind.rank
         running: list[str] = []
         for axis in reversed(kind.order):
-            texts[axis] = " * ".join(running) or "1"
+            several = len(running) > 1
+            texts[axis] = (
+                " * ".join(f"({t})" if several and " " in t else t for t in running) or "1"
+            )
             size = kind.dims[axis]
             if size not in (0, 1):
-                running.append(str(size) if isinstance(size, int) else f"({self._size(size)} or 1)")
+                running.append(str(size) if isinstance(size, int) else f"{self._size(size)} or 1")
         return f"({', '.join(texts)}{',' if kind.rank == 1 else ''})"
 
     def _call(self, opening: str, given: list[str]) -> None:

@@ -36,7 +36,7 @@ def test_kernels_with_bytes_operations_and_lines(report):
     # max, minus, exp, sum, divide
     assert second.flops == 5 * 256
     assert [place.line for place in first.lines] == [block.__code__.co_firstlineno + 1]
-    assert f'extern "C" void {first.name}(' in first.source
+    assert f'extern "C" void {first.name}_kernel(' in first.source
     assert f"{second.name}(" in second.cuda
 
 

@@ -133,3 +133,13 @@ def test_on_cuda_memory_is_torchs_and_threads_are_not_asked_for():
     assert "h = empty_like(x)" in text
     assert "threads(" not in text
     ast.parse(text)
+
+
+def test_strides_of_new_tensors():
+    text = "fn f(%x: f32[a, b, 3, 1, c]):\n  %y = neg %x : f32[a, b, 3, 1, c]\n  return %y"
+    program = made(text)
+    strides = "((b or 1) * 3 * (c or 1), 3 * (c or 1), c or 1, c or 1, 1)"
+    assert f"empty_strided_cpu((a, b, 3, 1, c), {strides}, float32)" in program.host.text
+    for sizes in ((2, 4, 3, 1, 5), (2, 0, 3, 1, 5), (0, 4, 3, 1, 0)):
+        x = torch.randn(sizes)
+        assert load(program).run(x).stride() == x.stride()

@@ -25,6 +25,6 @@ def test_each_kernel_alone_in_both_languages():
     texts = kernel_texts(program, SIZES, {}, "sm_90")
     assert list(texts) == [group.kernel.name for group in program.groups]
     for name, text in texts.items():
-        assert f'extern "C" void {name}(' in text.cpp
+        assert f'extern "C" void {name}_kernel(' in text.cpp
         assert list(compile_cuda(text.cuda, "sm_90").resources) == [name]
         assert "threads" in text.variant

@@ -24,8 +24,8 @@ def rms_norm(x, residual, w, eps):
         return MISS
     # (model.py:2)
     # (model.py:3)
-    h = empty_strided_cpu((x0, x1), (x1, 1), float32)
-    y = empty_strided_cpu((x0, x1), (x1, 1), float32)
+    h = empty_strided_cpu((x0, x1), (x1 or 1, 1), float32)
+    y = empty_strided_cpu((x0, x1), (x1 or 1, 1), float32)
     rms_norm_kernel(
         x.data_ptr(), residual.data_ptr(), w.data_ptr(), h.data_ptr(), y.data_ptr(), x0, x1, eps,
         threads(16*x0*x1 + 4*x1)
