@@ -260,9 +260,8 @@ class HostWriter:
         running: list[str] = []
         for axis in reversed(kind.order):
             several = len(running) > 1
-            texts[axis] = (
-                " * ".join(f"({t})" if several and " " in t else t for t in running) or "1"
-            )
+            factors = (f"({t})" if several and " " in t else t for t in reversed(running))
+            texts[axis] = " * ".join(factors) or "1"
             size = kind.dims[axis]
             if size not in (0, 1):
                 running.append(str(size) if isinstance(size, int) else f"{self._size(size)} or 1")
