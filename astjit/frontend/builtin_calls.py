@@ -8,6 +8,7 @@ import builtins
 import enum
 import types
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 
@@ -69,7 +70,7 @@ def wrapped(session: Session, value: object) -> object:
     return value
 
 
-def builtin_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> object:
+def builtin_call(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
     """A call of a builtin function or type.
 
     Raises:
@@ -78,6 +79,8 @@ def builtin_call(session: Session, function: object, args: Args, kwargs: Kwargs)
     special = _SPECIAL.get(function)
     if special is not None:
         return special(session, *args, **kwargs)
+    if function in (property, staticmethod, classmethod):
+        return function(*args, **kwargs)
     if function in _ITERATING:
         args = tuple(iterate(session, a) if _many(a) else wrapped(session, a) for a in args)
         if function in _LOOKING_IN:
@@ -85,9 +88,9 @@ def builtin_call(session: Session, function: object, args: Args, kwargs: Kwargs)
         for value in args:
             _looked_into(session, value)
         kwargs = {k: wrapped(session, v) for k, v in kwargs.items()}
-        return function(*args, **kwargs)  # type: ignore[operator]
+        return function(*args, **kwargs)
     if function in _PURE:
-        return function(*exposed(session, args), **exposed_names(session, kwargs))  # type: ignore[operator]
+        return function(*exposed(session, args), **exposed_names(session, kwargs))
     raise Stop(f"{getattr(function, '__name__', function)}() is an effect")
 
 
@@ -314,4 +317,4 @@ _SPECIAL: dict[object, Callable[..., object]] = {
     id: _id,
     super: _super,
 }
-BUILTINS = frozenset({*_SPECIAL, *_ITERATING, *_PURE})
+BUILTINS = frozenset({property, staticmethod, classmethod, *_SPECIAL, *_ITERATING, *_PURE})

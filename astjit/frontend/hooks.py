@@ -3,6 +3,7 @@
 import abc
 import functools
 import importlib.util
+import operator
 import sys
 import threading
 import types
@@ -150,6 +151,20 @@ class Hooks:
         before = rules.item(self.session, owner, index)
         after = rules.in_place(self.session, sign, before, value)
         rules.set_item(self.session, owner, index, after)
+
+    def delete_attribute(self, owner: object, name: str) -> None:
+        """`del owner.name`."""
+        rules.refuse_store(self.session, owner, f".{name}")
+        if self.session.python_method(owner, "__delattr__"):
+            raise Stop(f"del of an attribute of {type(owner).__name__}")
+        delattr(owner, name)
+
+    def delete_item(self, owner: object, index: object) -> None:
+        """`del owner[index]`."""
+        rules.refuse_store(self.session, owner, "[...]")
+        if self.session.python_method(owner, "__delitem__"):
+            raise Stop(f"del of an item of {type(owner).__name__}")
+        operator.delitem(owner, index)  # type: ignore[call-overload]
 
     def stop(self, what: str) -> NoReturn:
         """A statement that is not captured."""

@@ -344,7 +344,15 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Delete(self, node: ast.Delete) -> ast.AST:
         if all(isinstance(t, ast.Name) and not self._outer_store(t.id) for t in node.targets):
             return node
-        return statement(hook("stop", text("del of an item, attribute or outer name")), node)
+        match node.targets:
+            case [ast.Attribute() as target]:
+                owner, what = self.visit(target.value), text(target.attr)
+                return statement(hook("delete_attribute", owner, what), node)
+            case [ast.Subscript() as target]:
+                owner = self.visit(target.value)
+                key = index(self.visit(target.slice))
+                return statement(hook("delete_item", owner, key), node)
+        return statement(hook("stop", text("del of an outer name, or of several things")), node)
 
     def visit_Import(self, node: ast.Import) -> ast.AST:
         """`import a.b as c`  =>  `c = H.module('a.b', 'a.b')`; only of what is imported already."""

@@ -202,6 +202,71 @@ def test_in_place_on_what_capture_made():
     assert same(Captured(without, x()).run(torch.ones(2, 2)), without(torch.ones(2, 2)))
 
 
+def test_deletions():
+    def function(x, v):
+        class Box:
+            pass
+
+        box, items = Box(), [1, 2, 3]
+        box.a = x
+        del box.a
+        del items[0]
+        del items[:1]
+        return x * items[0] if not hasattr(box, "a") else x
+
+    assert same(Captured(function, x(), []).run(torch.ones(1, 1), []), torch.full((1, 1), 3.0))
+    with pytest.raises(Stop, match=r"a store to v\[...\], which was there before"):
+        Captured(delete_outer, x(), [1])
+
+
+def delete_outer(x, v):
+    del v[0]
+    return x
+
+
+def test_operators_of_classes_defined_inside():
+    def function(x):
+        class Box:
+            scale = 2
+
+            @property
+            def double(self):
+                return self.scale * 2
+
+            @staticmethod
+            def less(x):
+                return x - 1
+
+            @classmethod
+            def times(cls, x):
+                return x * cls.scale
+
+            def __add__(self, other):
+                return other * self.scale
+
+            def __getitem__(self, index):
+                return index * 2
+
+            def __len__(self):
+                return 5
+
+            def __iter__(self):
+                return iter([1, 2])
+
+            def __bool__(self):
+                return False
+
+            def __call__(self, x):
+                return x + 100
+
+        box = Box()
+        total = (box + x) + box[3] + len(box) + sum(box) + (1 if box else 2) + box(x)
+        return total + box.double + Box.less(x) + box.times(x)
+
+    argument = x()
+    assert same(Captured(function, argument).run(), function(argument))
+
+
 def test_the_copy_is_made_once_and_marked():
     first, second = rewritten_code(default), rewritten_code(default)
     assert first is second
