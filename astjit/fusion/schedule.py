@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from astjit.fusion.kernel import Kernel, is_store
+from astjit.fusion.kernel import Kernel, is_reduce, is_store
 from astjit.fusion.stages import later_uses, recompute_cost
 from astjit.ir.function import Node
 from astjit.ir.value import Result
+from astjit.ops.reduce import COMBINES
 
 Place = str  # "registers", "scratch", or the name of an output buffer
 
@@ -167,6 +168,9 @@ def is_float_kernel(kernel: Kernel) -> bool:
     """Whether every element value is a 32-bit float or the outcome of a comparison of such."""
     floats = ("f32", "bf16", "f16")
     if any(b.dtype.name not in floats for b in kernel.buffers if set(b.axes) & set(kernel.swept)):
+        return False
+    combines = [str(n.fields["combine"]) for n in kernel.body.nodes if is_reduce(n)]
+    if not all(COMBINES[name].vectors for name in combines):
         return False
     types = [r.type for n in kernel.body.nodes for r in n.results]
     return all(str(t).split("[")[0] in ("f32", "bool", "float", "int") for t in types)

@@ -17,19 +17,21 @@ class Combine:
         name: as in the field `combine`.
         struct: the helper struct of both targets that has `init` and `combine`.
         op: the elementwise row that combines two values.
+        vectors: whether the CPU's struct combines whole vectors of floats.
     """
 
     name: str
     struct: str
     op: str
+    vectors: bool = False
 
 
 COMBINES = {
     c.name: c
     for c in (
-        Combine("sum", "Sum", "add"),
-        Combine("max", "Max", "maximum"),
-        Combine("min", "Min", "minimum"),
+        Combine("sum", "Sum", "add", vectors=True),
+        Combine("max", "Max", "maximum", vectors=True),
+        Combine("min", "Min", "minimum", vectors=True),
         Combine("prod", "Prod", "mul"),
         Combine("any", "Any", "logical_or"),
         Combine("all", "All", "logical_and"),

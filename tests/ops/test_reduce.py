@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from astjit.codegen.pieces import pieces
 from astjit.ops.reduce import COMBINES
 from astjit.ops.spec import Call, Kind, Trait
 from astjit.ops.table import OPS
@@ -92,3 +93,12 @@ def test_the_count_of_a_mean_is_a_size():
     emit = rows.TorchEmitter()
     OPS["mean"].expand(emit, emit.value(torch.ones(3, 4)), dim=(1,), keepdim=False, dtype=None)
     assert emit.names == ["sum", "size", "div"]
+
+
+@pytest.mark.parametrize("combine", COMBINES.values(), ids=lambda c: c.name)
+def test_combines_of_vectors_are_those_that_the_cpu_helper_can_run(combine):
+    """`reduce` of templates/cpu/helpers needs `chains`; the others go element by element."""
+    found = [p.text for p in pieces("cpu").values() if f"struct {combine.struct} {{" in p.text]
+    assert len(found) == 1
+    declared = found[0].split(f"struct {combine.struct} {{")[1].split("};")[0]
+    assert ("chains" in declared) == combine.vectors
