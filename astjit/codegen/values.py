@@ -88,13 +88,21 @@ class Writer:
         spelling = node.op.spelling(self.dialect.languages, dtype.name)
         assert spelling is not None, f"{node.op.name} has no spelling for {self.dialect.languages}"
         texts = [self.text(v, dtype) for v in operands]
-        mixed = self.vectors and any(v in self.elements for v in operands)
-        if mixed and len(operands) > 1 and not spelling.startswith("{"):
-            texts = [
-                t if v in self.elements else Text(f"fill({t.text})")
-                for t, v in zip(texts, operands, strict=True)
-            ]
+        beside = self.vectors and len(operands) > 1
+        if beside and any(v in self.elements for v in operands):
+            call = not spelling.startswith("{")
+            pairs = zip(operands, texts, strict=True)
+            texts = [self._beside_vectors(v, text, dtype, call) for v, text in pairs]
         return compose(spelling, texts, {k: str(v) for k, v in node.fields.items()})
+
+    def _beside_vectors(self, value: Value, text: Text, dtype: DType, call: bool) -> Text:
+        """An operand where another one is a vector: C++ widens numbers beside an operator."""
+        if value in self.elements:
+            return text
+        held = dtype if isinstance(value, Literal) else dtype_of(value.type)
+        if held is BOOL:
+            return Text(f"every_lane({text.text})")
+        return Text(f"fill({text.text})") if call else text
 
     def _operand_dtype(self, node: Node) -> DType:
         for value in reversed(node.values):

@@ -71,8 +71,25 @@ def _operator(
     wide_numbers: bool = False,
     tensor_sign: str = "",
     host: str = "",
+    of_bools: str = "",
 ) -> Op:
-    """A row for an infix operator; `tensor_sign` where C's differs from Python's."""
+    """A row for an infix operator.
+
+    Args:
+        name: of the row and of torch's function.
+        rule: its type rule.
+        sign: Python's operator.
+        evaluate: of Python numbers.
+        doc: of the row.
+        traits: of the row.
+        torch: further names.
+        method: the operator's method without underscores, where it is not `name`.
+        signature: torch's parameters.
+        wide_numbers: as in Op.
+        tensor_sign: C's operator, where it is not `sign`.
+        host: as in Op.
+        of_bools: C's text for two bools, which in vectors are 0 and -1.
+    """
     return Op(
         name=name,
         kind=Kind.ELEMENTWISE,
@@ -80,7 +97,11 @@ def _operator(
         operands=TWO,
         torch=(f"torch.{name}", f"Tensor.{name}", f"Tensor.__{method or name}__", *torch),
         signature=signature,
-        spell={"c": f"{{0}} {tensor_sign or sign} {{1}}", "py": f"{{0}} {sign} {{1}}"},
+        spell={
+            "c": f"{{0}} {tensor_sign or sign} {{1}}",
+            **({"c.bool": of_bools} if of_bools else {}),
+            "py": f"{{0}} {sign} {{1}}",
+        },
         evaluate=evaluate,
         traits=traits,
         doc=doc,
@@ -119,7 +140,14 @@ ALPHA = "input, other, *, alpha=1, out=None"
 
 ARITHMETIC = (
     _operator(
-        "add", PROMOTE, "+", operator.add, "`input + other`", traits=COMMUTES, signature=ALPHA
+        "add",
+        PROMOTE,
+        "+",
+        operator.add,
+        "`input + other`",
+        traits=COMMUTES,
+        signature=ALPHA,
+        of_bools="{0} | {1}",
     ),
     _operator(
         "sub",
@@ -139,6 +167,7 @@ ARITHMETIC = (
         traits=COMMUTES,
         torch=("torch.multiply", "Tensor.multiply"),
         wide_numbers=True,
+        of_bools="{0} & {1}",
     ),
     _operator(
         "div",
@@ -229,6 +258,7 @@ def _extreme(name: str, sign: str, evaluate: Evaluate, doc: str, host: str) -> O
             "cpu": f"{name}({{0}}, {{1}})",
             "cuda": f"{short.title()}Any::combine({{0}}, {{1}})",
             "cuda.f32": f"{short}_nan({{0}}, {{1}})",
+            "cpu.bool": f"{{0}} {'|' if name == 'maximum' else '&'} {{1}}",
             **_whole(f"{{0}} {sign} {{1}} ? {{0}} : {{1}}"),
         },
         evaluate=evaluate,
@@ -299,14 +329,15 @@ COMPARISONS = tuple(
         f"`input {sign} other`",
         traits=traits,
         torch=tuple(f"{home}.{long}" for home in ("torch", "Tensor") if long),
+        of_bools=of_bools,
     )
-    for name, long, sign, evaluate, traits in (
-        ("lt", "less", "<", operator.lt, EXACT),
-        ("le", "less_equal", "<=", operator.le, EXACT),
-        ("gt", "greater", ">", operator.gt, EXACT),
-        ("ge", "greater_equal", ">=", operator.ge, EXACT),
-        ("eq", "", "==", operator.eq, COMMUTES),
-        ("ne", "not_equal", "!=", operator.ne, COMMUTES),
+    for name, long, sign, evaluate, traits, of_bools in (
+        ("lt", "less", "<", operator.lt, EXACT, "!{0} & {1}"),
+        ("le", "less_equal", "<=", operator.le, EXACT, "!{0} | {1}"),
+        ("gt", "greater", ">", operator.gt, EXACT, "{0} & !{1}"),
+        ("ge", "greater_equal", ">=", operator.ge, EXACT, "{0} | !{1}"),
+        ("eq", "", "==", operator.eq, COMMUTES, ""),
+        ("ne", "not_equal", "!=", operator.ne, COMMUTES, ""),
     )
 )
 

@@ -1,0 +1,42 @@
+"""Truth is 0 and -1 in a vector of lanes, 0 and 1 in a scalar: a kernel that mixes them."""
+
+import pytest
+import torch
+
+import astjit
+
+
+def with_a_scalar(x, y, s):
+    row = s > 0
+    mask = x > 0
+    return (
+        torch.where(mask ^ row, x, y),
+        torch.where(mask == row, x, y),
+        torch.where(row, x, 0.5),
+        torch.where(torch.where(row, mask, True), x, y),
+        torch.where(mask & True, x, y),
+    )
+
+
+def ordered(x, y, s):
+    row = s > 0
+    one, other = x > 0, y > 0
+    return (
+        torch.where(one < other, x, y),
+        torch.where(one <= row, x, y),
+        torch.where(row > one, x, y),
+        torch.where(one >= other, x, y),
+        torch.where(torch.maximum(one, other), x, y),
+        torch.where(torch.minimum(one, row), x, y),
+        torch.where((one + other) == row, x, y),
+        torch.where((one * other) != row, x, y),
+    )
+
+
+@pytest.mark.parametrize("function", [with_a_scalar, ordered])
+def test_comparisons_of_truth_give_what_eager_gives(function):
+    compiled = astjit.compile(function, fullgraph=True)
+    x, y, s = torch.randn(6, 37), torch.randn(6, 37), torch.randn(6, 1)
+    assert "load(" in compiled.cpp_source(x, y, s)  # it is written in vectors
+    for got, wanted in zip(compiled(x, y, s), function(x, y, s), strict=True):
+        assert torch.equal(got, wanted)
