@@ -461,6 +461,7 @@ every_piece(const float16* __restrict__ x, const long long* __restrict__ k,
   const long long first = block_reduce<MinAny, 64>(min(k_v[0], k_v[1]), integers[0]);
   const long long last = block_reduce<MaxAny, 64>(max(k_v[0], k_v[1]), integers[1]);
   const double all = block_reduce<Prod, 64>(d[threadIdx.x], doubles[0]);
+  const bool none = !Any::combine(k_v[0] > 0, All::combine(k_v[1] > 0, all > 0.0));
   if (threadIdx.x == 0) {
     *low = lowest;
     Vec<long long, 2> ends_v;

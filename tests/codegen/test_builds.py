@@ -36,13 +36,12 @@ class Built:
 
     @property
     def limit(self):
-        """Registers per thread. On sm_90, 40 let an SM hold 1536 threads, 48 1280 and 64 1024.
+        """Registers per thread. On sm_90, 48 let an SM hold 1280 threads and 64 hold 1024.
 
         A row in registers takes 32 for its lanes, and as many for what is made of them.
         """
-        if self.schedule.variant == "plain":  # sine and cosine of large numbers take some more
-            turns = {node.op.name for node in self.kernel.body.nodes} & {"sin", "cos"}
-            return 48 if turns else 40
+        if self.schedule.variant == "plain":  # exact division and sines of large numbers take some
+            return 48
         if self.schedule.variant == "resident":
             return 64
         return 48 if self.schedule.aligned else 56
