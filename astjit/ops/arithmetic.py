@@ -141,6 +141,8 @@ def _square(emit: Emitter, x: Ref) -> Maybe:
 
 
 def _identity(emit: Emitter, x: Ref) -> Ref:
+    if tensor_of(x).dtype is BOOL:
+        raise TypeError("the + operator is not supported on a bool tensor")
     return x
 
 

@@ -48,6 +48,8 @@ def _rule(
     samples: tuple[tuple[str, ...], ...],
     takes: Callable[[DType], bool] = lambda dtype: True,
     scalar: Callable[[DType], DType] = lambda dtype: dtype,
+    *,
+    bools: bool = True,
 ) -> Rule:
     """An elementwise rule.
 
@@ -57,6 +59,7 @@ def _rule(
         samples: as in Rule.
         takes: which promoted dtypes torch accepts.
         scalar: from the tensor rule's dtype to the category of a result of Python numbers alone.
+        bools: whether torch accepts a bool beside an operand of another dtype.
     """
 
     def infer(call: Call) -> tuple[Type, ...]:
@@ -64,12 +67,20 @@ def _rule(
             return (ScalarType(scalar(result(call)).category),)
         if not takes(promoted(call)):
             raise TypeError(f"not implemented for {promoted(call)}")
+        if not bools and any(_is_bool(kind) for kind in call.types):
+            raise TypeError("not implemented for bool")
         return (elementwise_type(call, result(call)),)
 
     def compute(call: Call) -> tuple[DType, ...]:
         return (computes(call).compute,) * len(call.types)
 
     return Rule(infer, compute, samples)
+
+
+def _is_bool(kind: Type | None) -> bool:
+    if isinstance(kind, ScalarType):
+        return kind.category is Category.BOOL
+    return isinstance(kind, TensorType) and kind.dtype is BOOL
 
 
 def _bool(call: Call) -> DType:
@@ -155,7 +166,9 @@ ANY_PAIR = PAIR + INTEGER_PAIR + MIXED_PAIR + BOOL_PAIR
 PROMOTE = _rule(promoted, promoted, ANY_PAIR, scalar=_as_int)
 PROMOTE_ONE = _rule(promoted, promoted, SINGLE + INTEGER + BOOLEAN, scalar=_as_int)
 # the same, where torch refuses bool
-NUMERIC = _rule(promoted, promoted, PAIR + INTEGER_PAIR + MIXED_PAIR, _not_bool, _as_int)
+NUMERIC = _rule(
+    promoted, promoted, PAIR + INTEGER_PAIR + MIXED_PAIR, _not_bool, _as_int, bools=False
+)
 NUMERIC_ONE = _rule(promoted, promoted, SINGLE + INTEGER, _not_bool, _as_int)
 # integers and bool become the default float
 FLOAT = _rule(float_of, float_of, ANY_PAIR)

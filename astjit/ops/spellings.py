@@ -134,15 +134,14 @@ def _clamp_side(*, low: bool) -> Callable[..., Ref]:
     return build
 
 
-def _clamp_between(low: float, high: float) -> Callable[..., Ref]:
-    def build(emit: Emitter, x: Ref) -> Ref:
-        return emit.emit("clamp", x, low, high)
-
-    return build
+def _relu6(emit: Emitter, x: Ref) -> Maybe:
+    return _hardtanh(emit, x, 0, 6)
 
 
-def _hardtanh(emit: Emitter, x: Ref, min_val: Number, max_val: Number) -> Ref:
-    return emit.emit("clamp", x, min_val, max_val)
+def _hardtanh(emit: Emitter, x: Ref, min_val: Number, max_val: Number) -> Maybe:
+    """Of integers it keeps the dtype or fails: PyTorch's."""
+    floats = tensor_of(x).dtype.is_float
+    return emit.emit("clamp", x, min_val, max_val) if floats else NotImplemented
 
 
 def _rms_norm(
@@ -269,7 +268,7 @@ SELECTION = (
         )
         for side in ("min", "max")
     ),
-    Spelling(torch=(f"{F}relu6",), signature="input, inplace=False", build=_clamp_between(0, 6)),
+    Spelling(torch=(f"{F}relu6",), signature="input, inplace=False", build=_relu6),
     Spelling(
         torch=(f"{F}hardtanh",),
         signature="input, min_val=-1.0, max_val=1.0, inplace=False",
