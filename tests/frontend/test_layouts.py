@@ -18,6 +18,7 @@ def kind(tensor, prefix="x"):
         (torch.empty(1, 4), "f32[1, x1]"),
         (torch.empty(()), "f32[]"),
         (torch.empty(0, 4), "f32[x0, x1]"),
+        (torch.empty(4, 0), "f32[x0, x1]"),
         (torch.empty(3, 4).t(), "f32[x0, x1] order(1,0)"),
         (torch.empty(2, 3, 4).permute(2, 0, 1), "f32[x0, x1, x2] order(1,2,0)"),
         (torch.empty(3, 8)[:, ::2], "f32[x0, x1] strides(x_stride0,x_stride1)"),

@@ -136,6 +136,20 @@ def test_a_change_in_a_nested_function_is_seen(load, tmp_path):
         source_of(module.f)
 
 
+def test_a_line_moved_into_a_branch_is_seen(load, tmp_path):
+    """Only the target of a jump differs; the import makes the two compare step by step."""
+    path = tmp_path / "branch.py"
+    text = (
+        "import math\ndef f(x):\n    if x:\n        math.floor(1)\n{}math.ceil(2)\n    return x\n"
+    )
+    module = load(text.format("    "), path)
+    assert source_of(module.f).first_line == 2
+    other = load(text.format("    "), path)
+    path.write_text(text.format("        ") + "\n")
+    with pytest.raises(Stop, match="has changed"):
+        source_of(other.f)
+
+
 def test_no_source_stops():
     names = {}
     exec("def f(x):\n    return x\n", names)
