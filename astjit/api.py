@@ -234,7 +234,9 @@ def compile(
     """Compile a function of tensors; also a decorator, with or without arguments.
 
     Each kind of call is captured once and becomes a program of fused kernels. What cannot be
-    captured runs as written, after one AstjitWarning that says where and why.
+    captured runs as written, after one AstjitWarning that says where and why. Where kernels cannot
+    be built (no C++ compiler, or a bug) the program runs through PyTorch, after a warning as well,
+    with fullgraph too.
 
     Args:
         fn: a Python function. A module is returned as it is, with a warning.

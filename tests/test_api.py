@@ -1,5 +1,8 @@
 import inspect
+import os
 import pickle
+import subprocess
+import sys
 import threading
 import types
 import warnings
@@ -318,3 +321,34 @@ def test_torch_compile_looks_into_the_original():
     x = torch.randn(3)
     same(outer(x), (x * x + 1) * 2)
     assert square.cache_info().misses == 0
+
+
+@pytest.mark.slow
+def test_without_a_compiler_everything_runs_with_one_warning(tmp_path):
+    script = tmp_path / "user.py"
+    script.write_text(
+        "import torch, astjit\n"
+        "@astjit.compile\n"
+        "def f(x):\n    return torch.softmax(x + 1, -1)\n"
+        "@astjit.compile\n"
+        "def g(x):\n    return x * 2 + 1\n"
+        "x = torch.randn(3, 4)\n"
+        "torch.testing.assert_close(f(x), f.__wrapped__(x))\n"
+        "torch.testing.assert_close(g(x), g.__wrapped__(x))\n"
+        "print(f.cache_info().programs, f.cache_info().kernels_built)\n"
+        "assert 'extern' in f.cpp_source(x) and '__global__' in f.cuda_source(x)\n"
+    )
+    environment = {**os.environ, "CXX": str(tmp_path / "none")}
+    ran = subprocess.run(
+        [sys.executable, "-W", "always", str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "1 0\n"
+    told = [line for line in ran.stderr.splitlines() if "AstjitWarning" in line]
+    assert len(told) == 1
+    assert told[0].startswith(f"{script}:9: ")
+    assert "no C++ compiler" in told[0]

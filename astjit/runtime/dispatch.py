@@ -179,7 +179,7 @@ class Dispatcher:
             self._loaded.append(loaded)
             self._reasons += [reason] if reason else []
             self._programs.append(loaded.run)
-            return Outcome(loaded)
+            return Outcome(loaded, loaded.warning)
         return Outcome()
 
     def _remember(self, kind: object, reason: str) -> None:

@@ -76,11 +76,13 @@ class Loaded:
         why_not: the reason why a call does not fit, "" when it does.
         origins: for each text built so far, where its machine code came from: "memory", "disk" or
             "built", and how many kernels it has.
+        warning: what the user should know, once.
     """
 
     run: Callable[..., object]
     why_not: Callable[..., str]
     origins: Callable[[], Sequence[tuple[str, int]]]
+    warning: str = ""
 
 
 class Entry:

@@ -2,7 +2,6 @@
 
 import linecache
 import logging
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ import torch
 
 from astjit.codegen.emit import cpu_unit
 from astjit.codegen.signature import Entry, Text
-from astjit.errors import AstjitWarning, KernelBuildError
+from astjit.errors import KernelBuildError
 from astjit.frontend.reads import Reads
 from astjit.fusion.kernel import Group, Kernel, Parts
 from astjit.fusion.schedule import Schedule, schedule
@@ -32,6 +31,7 @@ from astjit.targets.table import TARGETS
 from astjit.types.tensor import TensorType
 
 _log = logging.getLogger("astjit")
+_told: set[str] = set()  # warnings that this process has given
 
 
 def source_line(location: Location) -> str:
@@ -74,8 +74,8 @@ def measure(
 def load(made: Program, launcher: Launcher | None = None) -> Loaded:
     """Make a program callable; CPU kernels are built now, CUDA variants when first needed.
 
-    Without a C++ compiler, and after a kernel that does not compile, the function runs through
-    PyTorch, op by op, with a warning.
+    Without a C++ compiler (told once in a process), and where a text does not compile (told for
+    each, and logged), the function runs through PyTorch, op by op.
 
     Args:
         made: the program.
@@ -90,15 +90,12 @@ def load(made: Program, launcher: Launcher | None = None) -> Loaded:
         entries = [made.unit.entries[group.kernel.name] for group in made.groups]
         built = cpu_library(made.unit.source + binding_text(entries))
     except FileNotFoundError as error:
-        warnings.warn(AstjitWarning(f"kernels run through PyTorch: {error}"), stacklevel=2)
-        return _interpreted(made)
+        told = f"kernels run through PyTorch: {error}"
+        return _interpreted(made, "" if told in _told else told)
     except (KernelBuildError, OSError) as error:
         _log.error("%s", error)
         shown = str(error).partition("\n")[0]
-        warnings.warn(
-            AstjitWarning(f"{made.function.name} runs through PyTorch: {shown}"), stacklevel=2
-        )
-        return _interpreted(made)
+        return _interpreted(made, f"{made.function.name} runs through PyTorch: {shown}")
     kernels = {
         name: bound(built.code, made.unit.entries[group.kernel.name])
         for name, group in made.host.kernels.items()
@@ -111,10 +108,11 @@ def _origins(kernels: Iterable[CudaKernel]) -> list[tuple[str, int]]:
     return [(origin, 1) for kernel in kernels for origin in kernel.origins]
 
 
-def _interpreted(made: Program) -> Loaded:
+def _interpreted(made: Program, warning: str) -> Loaded:
+    _told.add(warning)
     run = partial(_interpret, made.function)
     writer = HostWriter(made.function, made.reads, source_line)
-    return _made(made, writer.write_interpreted(run), {}, lambda: ())
+    return _made(made, writer.write_interpreted(run), {}, lambda: (), warning)
 
 
 def _interpret(function: Function, *arguments: object) -> list[object]:
@@ -133,10 +131,11 @@ def _made(
     host: HostText,
     kernels: Mapping[str, Callable[..., object]],
     origins: Callable[[], Sequence[tuple[str, int]]],
+    warning: str = "",
 ) -> Loaded:
     """The functions that the texts define."""
     namespace: dict[str, Any] = {**host.namespace, **kernels}
     for kind, text in (("program", host.text), ("guards", host.reason)):
         file = f"<astjit {kind} of {made.function.name}>"
         exec(compile(text, file, "exec"), namespace)
-    return Loaded(namespace[host.name], namespace[host.why], origins)
+    return Loaded(namespace[host.name], namespace[host.why], origins, warning)

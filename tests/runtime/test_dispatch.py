@@ -2,6 +2,7 @@ import threading
 import time
 import types
 import warnings
+from dataclasses import replace
 
 import pytest
 import torch
@@ -145,6 +146,16 @@ def test_effects_of_the_original_happen_once():
     with pytest.warns(AstjitWarning):
         made.entry.call(1)
     assert ran == [1]
+
+
+def test_what_a_program_has_to_tell_is_told_at_the_users_line():
+    def make(values):
+        return replace(fits_type(values), warning="kernels run through PyTorch: no C++ compiler")
+
+    _, call, _ = dispatcher(make)
+    with pytest.warns(AstjitWarning, match="through PyTorch") as told:
+        assert call(1) == ("program", 1, None)
+    assert [warning.filename for warning in told] == [__file__]
 
 
 def test_too_many_programs():
