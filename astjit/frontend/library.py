@@ -89,20 +89,27 @@ def library_call(
     template = operands.slot(capture, (tuple(args), dict(kwargs)))
     device = result_device(operands.given, args, kwargs)
     sizes = _symbols(operands.given)
-    first, second = _examples(capture, sizes)
+    call = (dotted, func, args, kwargs, operands.given)
+    first = {s.name: hint(s) for s in sizes}
     try:
-        one = _infer(dotted, func, args, kwargs, operands.given, first)
+        one = _infer(*call, first)
     except _Unfit as unfit:
         raise Failed(unfit.error) from unfit.error
     if isinstance(one, _Same):
         return one.operand
-    try:
-        two = _infer(dotted, func, args, kwargs, operands.given, second)
-        types = _types(operands.given, sizes, one, two, (first, second), device)
-    except (_Unfit, _NoForm):
+    for equal in (False, True):
+        second = _examples(capture, sizes, equal=equal)
+        try:
+            types = _types(operands.given, sizes, one, _infer(*call, second), first, second, device)
+        except (_Unfit, _NoForm):
+            continue
+        if equal:
+            _assume_equal(capture, sizes)
+        break
+    else:
         for sym in sizes:
             capture.pin(_number(capture, sym), f"{dotted} gives no rule for its result's size")
-        types = _types(operands.given, (), one, one, (first, first), device)
+        types = _types(operands.given, (), one, one, first, first, device)
     fields = {"target": dotted, "template": template, "types": tuple(types)}
     node = capture.node(OPS["library"], operands.values, fields)
     results = iter(node.results)
@@ -142,23 +149,37 @@ def _symbols(given: Sequence[object]) -> tuple[Sym, ...]:
     return tuple(dict.fromkeys(s for d in dims for s in symbols(d)))
 
 
-def _examples(capture: Capture, sizes: Sequence[Sym]) -> tuple[dict[str, int], dict[str, int]]:
-    """The sizes of this call, and others that keep what was assumed to be equal.
+def _examples(capture: Capture, sizes: Sequence[Sym], *, equal: bool) -> dict[str, int]:
+    """Other sizes than those of this call, which keep what was assumed to be equal.
 
     A multiple of each size keeps most divisibility; primes make different sizes stay different.
+
+    Args:
+        capture: knows what was assumed.
+        sizes: the symbols.
+        equal: also keep equal what is equal in this call.
     """
-    first = {s.name: hint(s) for s in sizes}
     primes = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
-    roots: dict[object, int] = {}
-    second: dict[str, int] = {}
+    factors: dict[object, int] = {}
+    made: dict[str, int] = {}
     for sym in sizes:
         root = capture.root_of(sym)
         if isinstance(root, int):
-            second[sym.name] = root
+            made[sym.name] = root
             continue
-        factor = roots.setdefault(root, primes[len(roots) % len(primes)])
-        second[sym.name] = max(first[sym.name], 1) * factor
-    return first, second
+        same = hint(sym) if equal else root
+        factor = factors.setdefault(same, primes[len(factors) % len(primes)])
+        made[sym.name] = max(hint(sym), 1) * factor
+    return made
+
+
+def _assume_equal(capture: Capture, sizes: Sequence[Sym]) -> None:
+    """Guard that the sizes which are equal in this call are equal."""
+    known: dict[int, Sym] = {}
+    for sym in sizes:
+        first = known.setdefault(hint(sym), sym)
+        if first is not sym:
+            capture.sizes.holds("==", first, sym)
 
 
 def _infer(
@@ -169,7 +190,12 @@ def _infer(
     given: Sequence[object],
     sizes: Mapping[str, int],
 ) -> object:
-    """The result on meta tensors of these sizes."""
+    """The result on meta tensors of these sizes.
+
+    Raises:
+        Stop: if PyTorch cannot say it, or the call writes, or returns a view.
+        _Unfit: if the function refuses operands of these sizes.
+    """
     with torch_api.plain_calls():
         metas = {id(v): _meta(v, sizes) for v in given}
         tensors = [m for m in metas.values() if isinstance(m, torch.Tensor)]
@@ -256,10 +282,10 @@ def _types(
     sizes: Sequence[Sym],
     one: object,
     two: object,
-    examples: tuple[Mapping[str, int], Mapping[str, int]],
+    first: Mapping[str, int],
+    second: Mapping[str, int],
     device: str,
 ) -> list[TensorType]:
-    first, second = examples
     known: list[tuple[Pair, Dim]] = []
     for value in given:
         for dim in value.kind.dims if isinstance(value, SymbolicTensor) else ():
@@ -268,7 +294,8 @@ def _types(
     made: list[TensorType] = []
     for a, b in zip(_leaves(one), _leaves(two), strict=True):
         assert isinstance(a, torch.Tensor)
-        assert isinstance(b, torch.Tensor)
+        if not isinstance(b, torch.Tensor):
+            raise _NoForm  # the operand itself
         dtype = dtype_of(a)
         if dtype is None:
             raise Stop(f"a result of dtype {a.dtype}")

@@ -8,7 +8,7 @@ from astjit.frontend import torch_api
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number, carrier, number_of
 from astjit.frontend.library import device_text, library_call
-from astjit.frontend.stops import Failed, Stop, words
+from astjit.frontend.stops import Failed, Stop, forget, words
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.binding import bind
@@ -83,7 +83,13 @@ class Operations:
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> object:
-        """A call as a use of a row, or of PyTorch's own kernel."""
+        """A call as a use of a row, or of PyTorch's own kernel.
+
+        Raises:
+            Stop: if it cannot be captured.
+            Failed: if PyTorch refuses it as well.
+        """
+        refused: Failed | None = None
         try:
             bound = bind(dotted, args, kwargs, _is_operand, self._convert)
             if bound is not None:
@@ -92,7 +98,13 @@ class Operations:
                     return self._wrap(made)
         except (TypeError, ValueError, IndexError, ZeroDivisionError, RuntimeError) as error:
             raise Failed(error) from error
-        return library_call(self.capture, dotted, func, args, kwargs)
+        except Failed as failed:
+            refused = failed
+            forget(failed)  # what a row refuses, such as a dtype, PyTorch may accept
+        try:
+            return library_call(self.capture, dotted, func, args, kwargs)
+        except Failed as failed:
+            raise refused or failed from None
 
     def _wrap(self, made: object) -> object:
         if isinstance(made, (tuple, list)):

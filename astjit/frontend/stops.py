@@ -84,6 +84,12 @@ def _remember(raised: BaseException) -> None:
         RAISED.first = raised
 
 
+def forget(raised: BaseException) -> None:
+    """What was raised does not end the capture after all."""
+    if RAISED.first is raised:
+        RAISED.first = None
+
+
 def user_frame() -> FrameType | None:
     """The innermost frame that runs rewritten code, on this thread."""
     frame: FrameType | None = sys._getframe(1)
