@@ -98,6 +98,19 @@ def test_views_are_torchs_own_and_share_memory():
     assert (y.shape, y.stride()) == ((5, 3), (1, 5))
 
 
+def test_a_part_of_an_input_is_read_where_it_lies():
+    text = """
+        fn f(%x: f32[8, 4]):
+          %part = slice %x {dim=0, start=2, stop=6} : f32[4, 4]
+          %y = neg %part : f32[4, 4]
+          return %y
+    """
+    program = made(text)
+    assert "x.data_ptr() + 32" in program.host.text
+    x = torch.randn(8, 4)
+    torch.testing.assert_close(load(program).run(x), -x[2:6])
+
+
 def test_results_have_the_layout_of_their_type():
     text = """
         fn f(%x: f32[n, m] order(1,0)):
