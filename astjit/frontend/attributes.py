@@ -170,7 +170,12 @@ def _from_class(session: Session, owner: object, name: str, static: object, home
 
 
 def _fallback(session: Session, owner: object, name: str) -> object:
-    """What the class's own `__getattr__` gives."""
+    """What the class's own `__getattr__` gives, as long as there is no attribute of this name."""
+    guard, path = session.capture.guard, session.outside.path(owner)
+    if class_path := session.class_path(type(owner)):
+        guard(f"not hasattr({class_path}, {name!r})", f"{class_path} has no {name}")
+    if path is not None and hasattr(owner, "__dict__"):
+        guard(f"{name!r} not in {path}.__dict__", f"{path} has no {name} of its own")
     for cls in type(owner).__mro__:
         function = vars(cls).get("__getattr__")
         if isinstance(function, types.FunctionType):

@@ -186,9 +186,15 @@ def contains(session: Session, container: object, item: object) -> bool:
 
 
 def identical(session: Session, one: object, other: object) -> bool:
-    """`one is other`, guarded where both were there before and differ."""
+    """`one is other`, guarded where both were there before and differ.
+
+    Raises:
+        Stop: for two numbers: whether equal ones are one object is up to Python.
+    """
     if one is other:
         return True  # one object at two paths is guarded where it is read
+    if all(type(value) in (int, float, Int, Float) for value in (one, other)):
+        raise Stop("`is` between two numbers")
     paths = [_place(session, value) for value in (one, other)]
     if all(paths):
         session.capture.guard(f"{paths[0]} is not {paths[1]}", f"{paths[0]} is not {paths[1]}")
