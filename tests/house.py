@@ -7,6 +7,7 @@ import ast
 import fnmatch
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "astjit"
@@ -77,10 +78,16 @@ Def = (ast.FunctionDef, ast.AsyncFunctionDef)
 # --- reading a tree ------------------------------------------------------------------------------
 
 
+@cache
+def _parsed(text: str) -> ast.Module:
+    """The tree of a text; nobody changes it, so that every check may share it."""
+    return ast.parse(text)
+
+
 def sources(root: Path) -> Iterator[tuple[str, ast.Module]]:
     """Every module of the package: its path within `root`, with slashes, and its syntax tree."""
     for path in sorted((root / PACKAGE).rglob("*.py")):
-        yield path.relative_to(root).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+        yield path.relative_to(root).as_posix(), _parsed(path.read_text(encoding="utf-8"))
 
 
 def module_name(path: str) -> str:
@@ -325,7 +332,7 @@ def _is_op_name(node: ast.AST) -> bool:
 def public_names(root: Path) -> list[str]:
     """`__all__` of the package is sorted, without repeats, and holds all that is imported there."""
     path = root / PACKAGE / "__init__.py"
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = _parsed(path.read_text(encoding="utf-8"))
     listed: list[str] | None = None
     bound = {"__version__"}
     for node in tree.body:

@@ -74,6 +74,7 @@ def test_the_same_unit_may_be_compiled_twice_at_once(compilations, tmp_path):
     assert library.Library(library._library_path("same"), "same").launcher("store")
 
 
+@pytest.mark.slow
 def test_fibers_of_the_c_library_do_the_same(tmp_path, monkeypatch):
     """What runs on other processors than x86-64."""
     runtime = tmp_path / "runtime.o"

@@ -25,6 +25,7 @@ def as_tuple(value):
     return value if isinstance(value, tuple) else (value,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["f32", "bf16"])
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_every_size_by_one_program_per_pattern_of_ones(name, dtype):
@@ -55,3 +56,15 @@ def test_every_size_by_one_program_per_pattern_of_ones(name, dtype):
         assert not report.unfused
         assert not report.fallbacks
     assert function.cache_info().programs == len(patterns)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_one_size(name):
+    torch.manual_seed(0)
+    workload = WORKLOADS[name]
+    inputs = workload.inputs(3, 37, torch.float32)
+    function = astjit.compile(workload.function, fullgraph=True)
+    for mine, theirs in zip(
+        as_tuple(function(*inputs)), as_tuple(workload.function(*inputs)), strict=True
+    ):
+        torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)

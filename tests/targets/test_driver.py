@@ -202,6 +202,7 @@ def stub_folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_cuda_core_is_called_as_it_wants_to_be(stub_folder):
     """The real CudaCore down to the C interface, on a library that prints what arrives."""
     done = subprocess.run(
