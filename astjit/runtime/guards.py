@@ -25,7 +25,8 @@ from astjit.runtime.words import Words
 from astjit.types.shape import Dim, Predicate, Sym, hint, symbols, text
 from astjit.types.tensor import PY_INT, ScalarType, TensorType
 
-_PLACE = re.compile(r"-?[\w.]+(\[('[^']*'|-?\d+)\]|\.\w+|\(\w+\))*")
+_PLACE = re.compile(r"'[^']*'|-?[\w.]+(\[('[^']*'|-?\d+)\]|\.\w+|\([\w.\[\]']*\))*")
+_OPPOSITES = ((" not in ", " in "), (" is ", " is not "), (" == ", " != "))
 _SIGNS = {"==": "!=", "!=": "=="}
 
 
@@ -216,14 +217,14 @@ class Guards:
 
     def _outside(self, reads: Reads) -> None:
         """What capture read; what the entry function and the tests of inputs ask is left out."""
-        have = {item.fails for item in self.items if isinstance(item, Check)}
+        numbers = [(p.path, p.type) for p in self.inputs if isinstance(p, Param)]
+        have = {f"type({path}) is {kind}" for path, kind in numbers if isinstance(kind, ScalarType)}
         plain = {f"{n}()" for n, v in reads.constants.items() if v is state_is_plain}
         grad = [n for n, v in reads.constants.items() if v is torch.is_grad_enabled]
         for guard in reads.guards:
-            fails = negated(guard.test)
             asked = any(guard.test.startswith(f"not ({name}() and (") for name in grad)
-            if fails not in have and guard.test not in plain and not asked:
-                self._check(fails, f"no longer true: {guard.reason}", "reads")
+            if guard.test not in have | plain and not asked:
+                self._check(negated(guard.test), f"no longer true: {guard.reason}", "reads")
 
     def _gradients(self, names: list[str]) -> None:
         if names:
@@ -265,7 +266,7 @@ def negated(test: str) -> str:
 
     before: fn_globals['torch'] is torch         after: fn_globals['torch'] is not torch
     """
-    for sign, opposite in ((" is ", " is not "), (" == ", " != ")):
+    for sign, opposite in _OPPOSITES:
         left, found, right = test.partition(sign)
         if found and _PLACE.fullmatch(left) and _PLACE.fullmatch(right):
             return f"{left}{opposite}{right}"

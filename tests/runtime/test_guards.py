@@ -161,6 +161,13 @@ def test_inputs_by_path():
     assert not fits({"w": torch.ones(1)})
 
 
+def test_the_type_of_a_number_is_asked_once():
+    text = "fn f(%x: f32[n], %a = cfg['a']: float):\n  return %x"
+    same = Guard("type(cfg['a']) is float", "a")
+    _, _, made = guards(text, parameters=("x", "cfg"), guards=[same])
+    assert "".join(guard_lines(made.items, "")).count("is not float:") == 1
+
+
 def test_what_was_read_is_asked_again():
     reads = [Guard("outer['scale'] == 2.0", "scale is 2.0"), Guard("type(x) is not int", "x")]
     outer = {"scale": 2.0}
@@ -180,6 +187,8 @@ def test_what_was_read_is_asked_again():
         ("x == 2.5", "x != 2.5"),
         ("a is b or c is d", "not (a is b or c is d)"),
         ("x in y", "not (x in y)"),
+        ("'int' not in g", "'int' in g"),
+        ("type(s['n'][1]) is float", "type(s['n'][1]) is not float"),
         ("a == b == c", "not (a == b == c)"),
     ],
 )
