@@ -74,7 +74,10 @@ class Operations:
         dotted = torch_api.dotted_name(func)
         if dotted is None:
             raise Stop(f"{name or func} is not a public function of torch")
-        return self.operation(dotted, func, args, kwargs)
+        made = self.operation(dotted, func, args, kwargs)
+        if name == "__getitem__" and isinstance(made, SymbolicTensor) and made is args[0]:
+            return self.capture.alias(made, "[...]")  # another object of the same memory
+        return made
 
     def operation(
         self,
@@ -230,9 +233,7 @@ class Operations:
         return False
 
     def _detach(self, tensor: SymbolicTensor) -> object:
-        if isinstance(tensor.value, Param):
-            return self.capture.alias(tensor, ".detach()")
-        return tensor
+        return self.capture.alias(tensor, ".detach()")
 
     def _to(
         self,

@@ -27,9 +27,15 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A result of the SSA function, by index."""
+    """A result of the SSA function.
+
+    Attributes:
+        index: which one.
+        alias: how another tensor of the same memory is made of it, such as ".detach()".
+    """
 
     index: int
+    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True)

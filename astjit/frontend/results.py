@@ -73,15 +73,17 @@ class Results:
 
     def _tensor(self, tensor: SymbolicTensor) -> Template:
         value = tensor.value
+        if tensor.alias:
+            self._once(tensor, "alias of a tensor")
         if isinstance(value, Param):
             return Fetched(value.path + tensor.alias)
         if value not in self.values:
             self.values.append(value)
-        return Leaf(self.values.index(value))
+        return Leaf(self.values.index(value), tensor.alias)
 
-    def _once(self, value: object) -> None:
+    def _once(self, value: object, what: str = "list or dict") -> None:
         if id(value) in self._seen:
-            raise Stop("one list or dict is returned twice")
+            raise Stop(f"one {what} is returned twice")
         self._seen.add(id(value))
 
     def _sequence(self, value: "tuple[object, ...] | list[object]") -> Template:

@@ -302,8 +302,8 @@ class HostWriter:
 
     def _result(self, template: Template, results: list[str]) -> str:
         match template:
-            case Leaf(index):
-                return results[index]
+            case Leaf(index, alias):
+                return results[index] + alias
             case Fetched(text):
                 return text
             case Container(kind, items, keys):

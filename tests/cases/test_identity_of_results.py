@@ -1,0 +1,49 @@
+"""Which results are one object, which share memory: as in eager."""
+
+import pytest
+import torch
+
+import astjit
+
+
+def detached(x):
+    y = x * 1
+    return y.detach(), y
+
+
+def detached_input(x):
+    return x.detach(), x
+
+
+def whole_slices(x):
+    return x[...], x[:], x
+
+
+def detached_once(x):
+    y = (x + 1).detach()
+    return y, y
+
+
+def used_after(x):
+    y = (x + 1).detach()
+    return y * 2, y[...] + 1
+
+
+def relations(results):
+    same = [[a is b for a in results] for b in results]
+    memory = [[a.data_ptr() == b.data_ptr() for a in results] for b in results]
+    return same, memory
+
+
+@pytest.mark.parametrize("function", [detached, detached_input, whole_slices, used_after])
+def test_results_are_the_objects_that_eager_gives(function):
+    x = torch.randn(3, 5)
+    got, wanted = astjit.compile(function, fullgraph=True)(x), function(x)
+    assert relations([*got, x]) == relations([*wanted, x])
+    assert all(map(torch.equal, got, wanted))
+
+
+def test_one_alias_returned_twice_is_one_object():
+    with pytest.warns(astjit.AstjitWarning, match="returned twice"):
+        first, second = astjit.compile(detached_once)(torch.ones(3))
+    assert first is second
