@@ -1,3 +1,4 @@
+import functools
 import inspect
 import os
 import pickle
@@ -103,6 +104,31 @@ def test_compiled_functions_are_looked_into_by_others():
     given = inputs()
     same(outer(*given), rms_norm.__wrapped__(*given)[1] + 1)
     assert len(astjit.explain(outer, *given).kernels) == 1
+
+
+def test_a_decorated_function_keeps_its_own_parameters():
+    def inner(x):
+        return x * 2
+
+    @functools.wraps(inner)
+    def outer(x, *more, add=1.0):
+        return inner(x) + add
+
+    made = astjit.compile(outer, fullgraph=True)
+    x = torch.randn(3)
+    same(made(x, add=2.0), x * 2 + 2)
+    assert made.cache_info().programs == 1
+
+
+def generate(x):
+    yield x + 1
+
+
+def test_generators_stay_generators():
+    made = astjit.compile(generate)
+    with pytest.warns(AstjitWarning, match="generator"):
+        (result,) = made(torch.ones(2))
+    assert result.tolist() == [2, 2]
 
 
 # --- one program for many calls ------------------------------------------------------------------

@@ -103,7 +103,7 @@ class Entry:
         missed: Callable[..., object],
         calls: list[int],
     ) -> None:
-        signature = inspect.signature(original)
+        signature = inspect.signature(original, follow_wrapped=False)
         parameters = tuple(signature.parameters.values())
         self.parameters = tuple(p.name for p in parameters)
         names = Names((*self.parameters, *dir(builtins), *keyword.kwlist))
