@@ -96,7 +96,8 @@ class InvalidIR(InternalError):
     def __init__(self, problem: str, *, after: str = "", text: str = "") -> None:
         self.problem, self.after, self.text = problem, after, text
         where = f" after pass {after!r}" if after else ""
-        super().__init__(f"invalid IR{where} (a bug in astjit): {problem}" + (f"\n{text}" if text else ""))
+        shown = f"\n{text}" if text else ""
+        super().__init__(f"invalid IR{where} (a bug in astjit): {problem}{shown}")
 
 
 class KernelBuildError(InternalError):
