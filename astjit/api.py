@@ -9,6 +9,7 @@ rms_norm.cuda_source(x, w)         # the CUDA text of this call, on any machine
 """
 
 import functools
+import logging
 import types
 import warnings
 from collections.abc import Callable, Mapping
@@ -191,10 +192,21 @@ def unsupported(stop: Stop) -> UnsupportedSyntax | UnsupportedOp:
     return kind(stop.reason, location=stop.location, source_line=stop.source_line)
 
 
+def follow_log_level(level: str) -> bool:
+    """Print what astjit logs at a level such as "info" (ASTJIT_LOG); False for no known level."""
+    known = logging.getLevelNamesMapping().get(level.upper())
+    if known is not None:
+        logging.basicConfig()
+        logging.getLogger("astjit").setLevel(known)
+    return known is not None
+
+
 def _compiler() -> Any:
     """The compiler, loaded by the first call that needs it: `import astjit` stays quick."""
     from astjit import compiler  # noqa: PLC0415
 
+    if level := read_environment().log:
+        follow_log_level(level)
     return compiler
 
 

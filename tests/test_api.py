@@ -1,5 +1,6 @@
 import functools
 import inspect
+import logging
 import os
 import pickle
 import subprocess
@@ -14,6 +15,7 @@ import torch.nn.functional as F
 from torch.func import grad, vmap
 
 import astjit
+from astjit import api
 from astjit.api import Record
 from astjit.errors import AstjitWarning, UnsupportedOp, UsageError
 
@@ -347,6 +349,18 @@ def test_torch_compile_looks_into_the_original():
     x = torch.randn(3)
     same(outer(x), (x * x + 1) * 2)
     assert square.cache_info().misses == 0
+
+
+def test_the_log_level_of_the_environment():
+    logger = logging.getLogger("astjit")
+    before = logger.level
+    try:
+        assert api.follow_log_level("debug")
+        assert logger.level == logging.DEBUG
+        assert not api.follow_log_level("loud")
+        assert logger.level == logging.DEBUG
+    finally:
+        logger.setLevel(before)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import torch
 
 from astjit.config import Config
 from astjit.errors import AstjitWarning, InternalError, UnsupportedOp, UnsupportedSyntax
-from astjit.frontend.stops import NeedsGrad, Stop
+from astjit.frontend.stops import Failed, NeedsGrad, Stop
 from astjit.frontend.torch_api import state_is_plain
 from astjit.runtime.entry import Entry, Loaded
 from astjit.runtime.words import MISS
@@ -176,6 +176,7 @@ class Dispatcher:
         else:
             if why := loaded.why_not(*values):
                 return Outcome(error=InternalError(f"its own guards do not hold: {why}"))
+            _log.info("%s: program %d, because %s", self.name, len(self._loaded), reason or "new")
             self._loaded.append(loaded)
             self._reasons += [reason] if reason else []
             self._programs.append(loaded.run)
@@ -192,6 +193,7 @@ class Dispatcher:
             error = UnsupportedSyntax if stop.syntax else UnsupportedOp
             raise error(stop.reason, location=stop.location, source_line=stop.source_line) from None
         self._remember(kind, stop.reason)
+        _log.info("%s: eager, because %s", self.name, stop.reason)
         where = f"{stop.location}: " if stop.location else ""
         return f"{where}{self.name} runs eagerly: {stop.reason}"
 
@@ -199,6 +201,11 @@ class Dispatcher:
         """Eager ran where capture or compilation failed."""
         what = f"{type(error).__name__}: {error}"
         self._remember(kind, what)
+        if isinstance(error.__context__, Failed):
+            shown = str(error).partition("\n")[0]
+            return (
+                f"{self.name} runs eagerly: an operation fails, which its code may catch: {shown}"
+            )
         _log.error("%s cannot be compiled (a bug in astjit)", self.name, exc_info=error)
         shown = what.partition("\n")[0]
         return f"{self.name} runs eagerly, because of a bug in astjit: {shown}"

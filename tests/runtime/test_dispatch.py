@@ -9,7 +9,7 @@ import torch
 
 from astjit.config import Config
 from astjit.errors import AstjitWarning, UnsupportedOp, UnsupportedSyntax
-from astjit.frontend.stops import NeedsGrad, Stop
+from astjit.frontend.stops import Failed, NeedsGrad, Stop
 from astjit.location import Location
 from astjit.runtime.dispatch import MOST_PROGRAMS, Dispatcher, call_kind
 from astjit.runtime.entry import Loaded
@@ -130,6 +130,19 @@ def test_our_exception_is_a_bug_that_is_logged_and_told(caplog):
     assert "from capture" in caplog.text
 
 
+def test_an_error_that_the_users_code_catches_is_no_bug(caplog):
+    def make(values):
+        try:
+            raise Failed(RuntimeError("sizes do not fit"))
+        except Failed as failed:
+            raise failed.error from None
+
+    _, call, _ = dispatcher(make)
+    with pytest.warns(AstjitWarning, match="its code may catch: sizes do not fit"):
+        assert call(1) == "eager"
+    assert caplog.text == ""
+
+
 def test_a_program_whose_own_guards_fail_is_a_bug():
     def make(values):
         return Loaded(lambda *given: MISS, lambda *given: "x is odd", lambda: [])
@@ -186,6 +199,17 @@ def test_proxies_and_modes_are_not_captured():
     with torch.device("cpu"):
         assert made.missed(1) == "eager"
     assert builds.seen == []
+
+
+def test_what_happens_is_logged(caplog):
+    caplog.set_level("INFO", "astjit")
+    _, call, _ = dispatcher()
+    call(1)
+    call(2.5)
+    assert [record.getMessage() for record in caplog.records] == [
+        "original: program 0, because new",
+        "original: program 1, because x is no int",
+    ]
 
 
 def test_many_threads_build_one_program():
