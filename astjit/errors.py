@@ -1,5 +1,7 @@
 """Every exception and warning of astjit.
 
+Catch the root to catch all of them:
+
     AstjitError
     +-- UserError               the user's code or call; carries a location
     |   +-- UnsupportedSyntax   source that cannot be captured (raised with fullgraph=True)
