@@ -53,7 +53,7 @@ def time_size(
     for name in names:
         inputs = WORKLOADS[name].inputs(rows, cols, dtype)
         runs = contenders(name, inputs, library)
-        took = reference.medians(runs, seconds)
+        took = reference.times_of(runs, seconds, statistics.median)
         over_eager.append(took["eager"] / took["astjit"])
         over_compile.append(took["compile"] / took["astjit"])
         shown = [
