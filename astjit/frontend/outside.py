@@ -79,6 +79,7 @@ class Outside:
         if (known := self._constants.get(id(value))) is not None:
             return known
         words = "".join(c if c.isalnum() else "_" for c in name)
+        words += "_" if words == "torch" and value is not torch else ""  # programs name torch
         name = self.capture.fresh(words if words[:1].isalpha() else f"_{words}", own=True)
         self.capture.reads.constants[name] = value
         self._constants[id(value)] = name

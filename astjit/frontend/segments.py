@@ -21,7 +21,7 @@ from astjit.frontend.outside import Outside
 from astjit.frontend.reads import Reads
 from astjit.frontend.results import Results
 from astjit.frontend.session import Session
-from astjit.frontend.stops import RAISED, Failed, NeedsGrad, Stop
+from astjit.frontend.stops import HOOKS, RAISED, Failed, NeedsGrad, Stop
 from astjit.frontend.symbolic import CURRENT, Handler, Mode
 from astjit.ir.function import Function
 from astjit.location import Location
@@ -30,7 +30,7 @@ from astjit.types.tensor import TensorType
 
 __all__ = ["Failed", "NeedsGrad", "Segment", "Stop", "lower"]
 
-_IN_GUARDS = (GLOBALS, "type", "len", "repr", "float", "int", "hasattr")
+_IN_GUARDS = (GLOBALS, HOOKS, "torch", "type", "len", "repr", "float", "int", "hasattr")
 
 
 @dataclass(frozen=True, slots=True)

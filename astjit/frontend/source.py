@@ -149,7 +149,8 @@ def class_of(code: types.CodeType) -> str:
 
 
 def _find_lambda(code: types.CodeType, lines: list[str]) -> Source:
-    """A lambda: the one in the file whose body lies where the code says."""
+    """A lambda: the innermost in the file whose body covers what the code does."""
+    found: Source | None = None
     module = ast.parse("".join(lines))
     spans = [p for p in code.co_positions() if (None not in p and p[0] != p[1]) or p[2] != p[3]]
     first = min((p[0], p[2]) for p in spans if p[0] is not None and p[2] is not None)
@@ -160,8 +161,10 @@ def _find_lambda(code: types.CodeType, lines: list[str]) -> Source:
             start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
             if start <= first and last <= end:
                 text = "".join(lines[node.lineno - 1 : node.end_lineno])
-                return Source(code.co_filename, node.lineno, text, node, class_of(code))
-    raise ValueError("no such lambda")
+                found = Source(code.co_filename, node.lineno, text, node, class_of(code))
+    if found is None:
+        raise ValueError("no such lambda")
+    return found
 
 
 # --- compiling a tree as the function it was -----------------------------------------------------
