@@ -20,7 +20,8 @@ class TensorType:
     Attributes:
         dtype: element type.
         dims: sizes, outermost first; () is a 0-d tensor.
-        order: axes from outermost to innermost of a dense layout; None when strided.
+        order: axes from outermost to innermost of a dense layout; None when strided. Axes of size
+            1, which have no order, stand where they are, so that equal layouts are equal.
         strides: element strides of a layout that is not dense; None when dense.
         device: "cpu", "cuda:0", ...
     """
@@ -34,6 +35,8 @@ class TensorType:
     def __post_init__(self) -> None:
         if self.order is None and self.strides is None:
             object.__setattr__(self, "order", tuple(range(len(self.dims))))
+        elif self.order is not None and 1 in self.dims:
+            object.__setattr__(self, "order", _plain_order(self.order, self.dims))
 
     @property
     def rank(self) -> int:
@@ -80,6 +83,15 @@ class TensorType:
         elif self.order != tuple(range(self.rank)):
             shown += f" order({','.join(map(str, self.order or ()))})"
         return shown if self.device == "cpu" else f"{shown} @{self.device}"
+
+
+def _plain_order(order: tuple[int, ...], dims: tuple[Dim, ...]) -> tuple[int, ...]:
+    """The order with the axes of size 1 where they are."""
+    plain = [axis for axis in order if dims[axis] != 1]
+    for axis, dim in enumerate(dims):
+        if dim == 1:
+            plain.insert(axis, axis)
+    return tuple(plain)
 
 
 @dataclass(frozen=True, slots=True)
