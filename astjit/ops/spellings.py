@@ -117,14 +117,15 @@ def _where_method(emit: Emitter, x: Ref, condition: Ref, other: Number) -> Ref:
 
 
 def _masked_fill(emit: Emitter, x: Ref, mask: Ref, value: Number) -> Maybe:
-    """The value becomes x's dtype, as in `where` unless it is of a higher category."""
+    """`where`, dense in order; the value becomes x's dtype unless it is of a higher category."""
     kind, given = tensor_of(x), type_of(value)
     if tensor_of(mask).dtype is not BOOL or given is None:
         return NotImplemented
     category = given.category if isinstance(given, ScalarType) else given.dtype.category
     if category > kind.dtype.category or (isinstance(given, TensorType) and given.dims):
         return NotImplemented
-    return emit.emit("where", mask, value, x)
+    made = emit.emit("where", mask, value, x)
+    return made if tensor_of(made).is_contiguous else emit.emit("contiguous", made)
 
 
 def _clamp_side(*, low: bool) -> Callable[..., Ref]:
