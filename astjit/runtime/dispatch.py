@@ -203,7 +203,9 @@ class Dispatcher:
         self._remember(kind, what)
         if isinstance(error.__context__, Failed):
             shown = str(error).partition("\n")[0]
-            return f"{self.name} runs eagerly: its code catches an error of an operation: {shown}"
+            return (
+                f"{self.name} runs eagerly: an operation fails, which its code may catch: {shown}"
+            )
         _log.error("%s cannot be compiled (a bug in astjit)", self.name, exc_info=error)
         shown = what.partition("\n")[0]
         return f"{self.name} runs eagerly, because of a bug in astjit: {shown}"

@@ -28,7 +28,7 @@ def test_lambdas_on_one_line_are_told_apart(function, wanted):
 
 def test_an_error_that_the_function_catches_is_no_bug():
     compiled, x = astjit.compile(caught), torch.ones(3, 4)
-    with pytest.warns(astjit.AstjitWarning, match="its code catches an error") as told:
+    with pytest.warns(astjit.AstjitWarning, match="its code may catch") as told:
         assert torch.equal(compiled(x), x + 1)
     assert "bug" not in str(told[0].message)
 
