@@ -14,7 +14,7 @@ import types
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast, overload
 
 import torch
 
@@ -52,7 +52,13 @@ class Compiled(Protocol[P, R_co]):
         """The result of the original."""
         ...
 
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]:
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]: ...
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> object:
         """The function as a method."""
         ...
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import types
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,6 +19,8 @@ import astjit
 from astjit import api
 from astjit.api import Record
 from astjit.errors import AstjitWarning, UnsupportedOp, UsageError
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @astjit.compile
@@ -392,3 +395,88 @@ def test_without_a_compiler_everything_runs_with_one_warning(tmp_path):
     assert len(told) == 1
     assert told[0].startswith(f"{script}:9: ")
     assert "no C++ compiler" in told[0]
+
+
+TYPED = """
+import astjit
+
+@astjit.compile
+def f(x: int, eps: float = 1.0) -> str:
+    return str(x + eps)
+
+@astjit.compile(fullgraph=True)
+def pair(x: int) -> tuple[int, str]:
+    return x, ""
+
+class Layer:
+    @astjit.compile
+    def forward(self, x: int) -> bytes:
+        return bytes(x)
+
+good: str = f(1, eps=2.0)
+also_good: str = pair(1)[1]
+a_method: bytes = Layer().forward(1)
+text: str = f.cuda_source(1, arch="sm_80") + Layer.forward.ssa(Layer(), 1)
+bytes_read: int = astjit.explain(f, 1).kernels[0].reads
+f("wrong type")
+f(1, wrong_name=1)
+wrong_result: int = f(1)
+"""
+MYPY = """
+[mypy]
+strict = True
+[mypy-astjit.*]
+follow_imports = silent
+[mypy-torch.*,libcst.*,jinja2.*,cuda.*,numpy.*]
+follow_imports = skip
+"""
+
+
+@pytest.mark.slow
+def test_type_checkers_see_the_originals_types(tmp_path):
+    script, settings = tmp_path / "typed.py", tmp_path / "mypy.ini"
+    script.write_text(TYPED)
+    settings.write_text(MYPY)
+    command = [sys.executable, "-m", "mypy", "--config-file", str(settings)]
+    command += ["--cache-dir", str(tmp_path), str(script)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    wrong = [int(line.split(":")[1]) for line in ran.stdout.splitlines() if ": error: " in line]
+    last = len(TYPED.splitlines())
+    assert wrong == [last - 2, last - 1, last], ran.stdout
+
+
+PROCESS = """
+import os, torch, astjit
+
+@astjit.compile
+def f(x, w):
+    return torch.softmax(x * w, -1)
+
+x, w = torch.randn(400, 900), torch.randn(900)
+y = f(x, w)
+torch.testing.assert_close(y, f.__wrapped__(x, w))
+child = os.fork()
+if not child:  # on one thread; PyTorch's own kernels would wait forever here
+    os._exit(7 if f(x, w)[5].tolist() == y[5].tolist() else 8)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+print(sum(f.cache_info()[4:6]))
+"""
+
+
+@pytest.mark.slow
+def test_processes_share_an_empty_cache_at_once_and_fork(tmp_path):
+    script = tmp_path / "process.py"
+    script.write_text(PROCESS)
+    environment = {**os.environ, "ASTJIT_CACHE_DIR": str(tmp_path / "cache")}
+    running = [
+        subprocess.Popen(
+            [sys.executable, str(script)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
+        for _ in range(2)
+    ]
+    assert [process.communicate()[0] for process in running] == ["1\n", "1\n"]
+    assert len(list((tmp_path / "cache").rglob("*.so"))) == 1
