@@ -1,6 +1,5 @@
 """Where a buffer's elements are: offsets from axis indices, dense or strided."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from astjit.fusion.kernel import Buffer, Kernel
@@ -88,11 +87,6 @@ def inner_stride(buffer: Buffer, space: Space) -> int | str:
 def _dense_stride(buffer: Buffer, space: Space) -> str:
     after = buffer.axes[buffer.axes.index(space.inner) + 1 :]
     return " * ".join(after)
-
-
-def needs_indices(kernel: Kernel, space: Space, used: Mapping[str, bool]) -> bool:
-    """Whether rows over several axes must be taken apart into one index an axis."""
-    return len(space.lines) > 1 and any(used.get(index_name(a), False) for a in space.lines)
 
 
 def split_line(space: Space, kind: str) -> list[str]:

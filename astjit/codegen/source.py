@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable
 
-from astjit.codegen.signature import Argument
 from astjit.ir.function import Node
 from astjit.location import Location
 
@@ -81,8 +80,3 @@ def wrap(line: str, indent: int) -> str:
 def block(lines: Iterable[str], indent: int) -> str:
     """Statements at an indentation, wrapped."""
     return "\n".join(wrap(line, indent) for line in lines)
-
-
-def argument_names(arguments: Iterable[Argument]) -> set[str]:
-    """Identifiers that an entry point's arguments take."""
-    return {a.name for a in arguments}

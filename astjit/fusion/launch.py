@@ -42,4 +42,5 @@ def launch(kernel: Kernel, schedule: Schedule, sizes: Mapping[str, int]) -> Laun
     if not outer:
         return Launch((tiles, 1), (schedule.threads, 1))
     blocks = -(-rows // (schedule.rows * schedule.per_thread))
-    return Launch((blocks, tiles), (schedule.threads, schedule.rows))
+    grid = (tiles, blocks) if schedule.tiles_first else (blocks, tiles)
+    return Launch(grid, (schedule.threads, schedule.rows))

@@ -15,6 +15,7 @@ from astjit.ir.function import Node
 from astjit.ir.value import Result
 from astjit.ops.reduce import COMBINES
 
+_MOST_Y = 65535  # blocks of a grid in y
 Place = str  # "registers", "scratch", or the name of an output buffer
 
 
@@ -31,6 +32,8 @@ class Schedule:
         per_thread: vectors a thread handles: of a row (cuda row), or rows of one (cuda pointwise).
         aligned: accesses are one vector wide; else the same lanes one by one.
         wide: element offsets need 64 bits inside a row.
+        tiles_first: the grid's x counts tiles of a row and y counts rows (cuda, pointwise): for
+            rows so long that y, which goes to 65,535, could not count their tiles.
         keep: (position of the node in the body, place) of every kept value.
     """
 
@@ -42,6 +45,7 @@ class Schedule:
     per_thread: int = 1
     aligned: bool = True
     wide: bool = False
+    tiles_first: bool = False
     keep: tuple[tuple[int, Place], ...] = ()
 
     def kept(self, kernel: Kernel) -> dict[Result, Place]:
@@ -119,20 +123,14 @@ def _cuda_row(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sched
     later = later_uses(kernel)
     for threads, per_thread in ((128, 1), (256, 1), (256, 2), (256, 4)):
         if length <= threads * per_thread * vector and len(later) * per_thread * vector <= 64:
-            places = dict.fromkeys(later, "registers")
+            keep = _positions(kernel, dict.fromkeys(later, "registers"))
             return Schedule(
-                "cuda",
-                "resident",
-                vector,
-                threads,
-                1,
-                per_thread,
-                aligned,
-                wide,
-                _positions(kernel, places),
+                "cuda", "resident", vector, threads, 1, per_thread, aligned, wide, keep=keep
             )
     places = {v: b for v in later if (b := _stored_in(kernel, v)) is not None}
-    return Schedule("cuda", "looped", vector, 512, 1, 2, aligned, wide, _positions(kernel, places))
+    return Schedule(
+        "cuda", "looped", vector, 512, 1, 2, aligned, wide, keep=_positions(kernel, places)
+    )
 
 
 def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:
@@ -140,20 +138,19 @@ def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) ->
     length = sizes.get(kernel.swept[-1], 1) if kernel.swept else 1
     aligned = _is_aligned(kernel, sizes, alignment, vector)
     threads = 256
+    wide = length >= 2**31 - 2**14
     if len(kernel.parallel) < 2:
-        return Schedule("cuda", "plain", vector, threads, 1, 1, aligned, length >= 2**31 - 2**14)
+        return Schedule("cuda", "plain", vector, threads, 1, 1, aligned, wide)
     while threads > 32 and threads * vector // 2 >= length:
         threads //= 2
-    return Schedule(
-        "cuda", "plain", vector, threads, 256 // threads, 2, aligned, length >= 2**31 - 2**14
-    )
+    rows, tiles_first = 256 // threads, length > _MOST_Y * threads * vector
+    return Schedule("cuda", "plain", vector, threads, rows, 2, aligned, wide, tiles_first)
 
 
 def cpu_schedule(kernel: Kernel) -> Schedule:
     """The only CPU variant: alignment and row length are decided inside the text."""
-    vector = (
-        0 if is_float_kernel(kernel) and unit_stride(kernel) else 1
-    )  # 0: as wide as the machine
+    floats = is_float_kernel(kernel) and unit_stride(kernel)
+    vector = 0 if floats else 1  # 0: as wide as the machine
     places: dict[Result, Place] = {}
     for value in later_uses(kernel):
         stored = _stored_in(kernel, value)

@@ -12,9 +12,12 @@ from astjit.codegen.emit import cuda_unit
 from astjit.config import Config
 from astjit.fusion.group import groups
 from astjit.fusion.kernel import Group
+from astjit.fusion.launch import launch
+from astjit.fusion.schedule import schedule
 from astjit.passes.pipeline import run
 from astjit.runtime.interpret import bind_sizes
 from astjit.types.tensor import ScalarType
+from tests.codegen import records
 from tests.fusion.cases import CASES
 from tests.kernels import (
     build_cpu,
@@ -199,3 +202,18 @@ def variant_of(variants, group, memory, sizes):
     if plan is not None:
         name = f"{group.kernel.name}_{len(variants)}"
         variants.setdefault((group.kernel.name, chosen), (named(group, name), chosen))
+
+
+def test_tiles_first_covers_the_same_elements():
+    """The variant for very long rows, here forced on short ones."""
+    kernel = records.bias_gelu()
+    sizes = {"rows": 5, "cols": 600}
+    chosen = replace(schedule(kernel, "cuda", sizes, 16), tiles_first=True)
+    text = cuda_unit([(kernel, chosen)], no_source, "sm_90")
+    x, bias, residual = torch.randn(5, 600), torch.randn(600), torch.randn(5, 600)
+    out = torch.full((5, 600), float("nan"))
+    buffers = {"x": x, "bias": bias, "residual": residual, "out": out}
+    entry = text.entries[kernel.name]
+    emulate_launch(text, entry, buffers, sizes, launch(kernel, chosen, sizes))
+    want = torch.nn.functional.gelu(x + bias, approximate="tanh") + residual
+    torch.testing.assert_close(out, want)

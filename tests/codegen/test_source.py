@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astjit.codegen.signature import Argument
-from astjit.codegen.source import WIDTH, Comments, argument_names, block, parameters, prune, wrap
+from astjit.codegen.source import WIDTH, Comments, block, parameters, prune, wrap
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block
 from astjit.location import Location
@@ -152,8 +151,3 @@ def test_heads_fit(lengths, name):
     assert made.replace("\n", "").replace(" ", "") == (
         "f" * name + "(" + ",".join(declarations) + "){"
     )
-
-
-def test_argument_names():
-    arguments = [Argument("buffer", "x", "pointer"), Argument("size", "cols", "long")]
-    assert argument_names(arguments) == {"x", "cols"}

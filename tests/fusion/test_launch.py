@@ -129,3 +129,13 @@ def test_the_block_is_that_of_the_schedule():
         chosen = Schedule("cuda", "plain", 4, threads, rows, 2)
         sizes = {"rows": 7, "cols": 9}
         assert launch(records.bias_gelu(), chosen, sizes).block == (threads, rows)
+
+
+def test_tiles_of_a_very_long_row_are_counted_in_x():
+    kernel = records.bias_gelu()
+    sizes = {"rows": 3, "cols": 100_000_000}
+    chosen = schedule(kernel, "cuda", sizes, 16)
+    assert chosen.tiles_first
+    assert launch(kernel, chosen, sizes).grid == (-(-100_000_000 // (256 * 4)), 2)
+    shorter = schedule(kernel, "cuda", {"rows": 3, "cols": 60_000_000}, 16)
+    assert not shorter.tiles_first
