@@ -38,6 +38,10 @@ def _explain(options: argparse.Namespace) -> str:
     if not isinstance(chosen, Record):
         raise UsageError(f"{options.function} is no Python function")
     args, kwargs = command.parse_arguments(options.arguments)
+    try:
+        chosen.dispatcher.entry.bind(*args, **kwargs)
+    except TypeError as error:
+        raise UsageError(str(error), instead="one ARGUMENT for each parameter") from None
     return _shown(chosen, options, tuple(args), kwargs)
 
 

@@ -1,11 +1,13 @@
 """What users call: `compile`, `explain`, and the compiled functions.
 
-@astjit.compile
-def rms_norm(x, w, eps=1e-6):
-return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * w
+For example:
 
-rms_norm(x, w)                     # as before, fused
-rms_norm.cuda_source(x, w)         # the CUDA text of this call, on any machine
+    @astjit.compile
+    def rms_norm(x, w, eps=1e-6):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * w
+
+    rms_norm(x, w)                     # as before, fused
+    rms_norm.cuda_source(x, w)         # the CUDA text of this call, on any machine
 """
 
 import functools

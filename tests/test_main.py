@@ -76,6 +76,8 @@ def test_what_is_wrong_is_said(ask):
     assert "x.add_(1)" in err
     assert "^^^" in err
     assert "f32[n]" in ask("plain", "f32[n]")[1]
+    assert "not an argument: f32[-1]" in ask("plain", "f32[-1]")[1]
+    assert "plain() missing 1 required positional argument: 'x'" in ask("plain")[1]
     assert "sm_7x" in ask("plain", "f32[3]", "--show", "cuda", "--arch", "sm_7x")[1]
 
 

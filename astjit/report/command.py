@@ -97,6 +97,7 @@ def parse_argument(text: str) -> object:
         assert isinstance(kind, TensorType)
         sizes = tuple(evaluate(dim, {}) for dim in kind.dims)
         strides = tuple(evaluate(stride, {}) for stride in kind.element_strides())
+        assert all(size >= 0 for size in sizes)
     except (ValueError, AssertionError, KeyError):
         instead = "a tensor as 'f32[128,1024]', or a Python constant"
         raise UsageError(f"not an argument: {text}", instead=instead) from None
@@ -105,7 +106,7 @@ def parse_argument(text: str) -> object:
 
 def list_ops() -> str:
     """Every row of the table."""
-    return listing()
+    return listing().rstrip()
 
 
 def list_passes() -> str:

@@ -143,6 +143,7 @@ class Entry:
         made: Any = namespace
         self.call: types.FunctionType = made[words["name"]]
         self.bind: Callable[..., tuple[object, ...]] = made[words["bind"]]
+        self.bind.__qualname__ = getattr(original, "__qualname__", own)  # named in TypeErrors
         self.run: Callable[..., object] = made[words["run"]]
 
 

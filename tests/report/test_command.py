@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from astjit.errors import UsageError
+from astjit.ops.listing import listing
 from astjit.report.command import (
     list_ops,
     list_passes,
@@ -75,6 +76,7 @@ def test_options():
 
 def test_lists():
     assert "| `rsqrt` |" in list_ops()
+    assert f"{list_ops()}\n" == listing(), "printed, it is docs/ops.md"
     assert list_passes().splitlines()[0].startswith("fold")
     assert "fold before cse: " in list_passes()
     assert list_targets().splitlines()[1].startswith("cuda   CUDA C++, built by NVRTC: ")

@@ -59,6 +59,8 @@ def test_wrong_arguments_are_pythons_to_refuse():
     entry, missed, _ = make(everything)
     with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'd'"):
         entry.call(1)
+    with pytest.raises(TypeError, match=r"^everything\(\) missing 1 required keyword-only"):
+        entry.bind(1)
     assert missed == []
 
 
