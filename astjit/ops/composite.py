@@ -56,8 +56,13 @@ def _relu(emit: Emitter, x: Ref) -> Sequence[Ref]:
 
 
 def _clamp(emit: Emitter, x: Ref, low: Number | None, high: Number | None) -> Sequence[Ref]:
-    y = x if low is None else emit.emit("maximum", x, low)
-    return (y if high is None else emit.emit("minimum", y, high),)
+    """Where x equals a bound it is x that stays, as in eager: -0.0 clamped to 0 is -0.0."""
+    y = x
+    if low is not None:
+        y = emit.emit("where", emit.emit("ge", y, low), y, emit.emit("maximum", y, low))
+    if high is not None:
+        y = emit.emit("where", emit.emit("le", y, high), y, emit.emit("minimum", y, high))
+    return (y,)
 
 
 def _infer_clamp(call: Call) -> tuple[Type, ...]:
