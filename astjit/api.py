@@ -21,12 +21,12 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast, overload
 import torch
 
 from astjit.config import Config, Numerics, read_environment
-from astjit.errors import AstjitWarning, UnsupportedOp, UnsupportedSyntax, UsageError
+from astjit.errors import AstjitWarning, UsageError
 from astjit.frontend.split import rewritten_source
 from astjit.frontend.stops import NeedsGrad, Stop
 from astjit.ir.printer import function_text
 from astjit.report.explain import Report, report_eager, report_program
-from astjit.runtime.dispatch import CacheInfo, Dispatcher
+from astjit.runtime.dispatch import CacheInfo, Dispatcher, unsupported
 from astjit.targets.cuda import default_arch
 from astjit.targets.nvrtc import expand_arch
 from astjit.targets.table import target_named
@@ -192,12 +192,6 @@ class Record:
         measured = compiler.measure(made, self.segment(args, kwargs).arguments)
         texts = compiler.kernel_texts(made, *measured, expand_arch(arch or default_arch()))
         return report_program(name, made, measured[0], texts, gradients)
-
-
-def unsupported(stop: Stop) -> UnsupportedSyntax | UnsupportedOp:
-    """The exception that says why capture stopped."""
-    kind = UnsupportedSyntax if stop.syntax else UnsupportedOp
-    return kind(stop.reason, location=stop.location, source_line=stop.source_line)
 
 
 def follow_log_level(level: str) -> bool:

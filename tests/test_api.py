@@ -205,8 +205,10 @@ def test_a_fallback_is_told_once_and_runs():
 
 def test_fullgraph_raises_with_a_caret_and_runs_nothing():
     x = torch.zeros(3)
-    with pytest.raises(UnsupportedOp, match=r"(?s)x\.add_\(1\).*\^\^\^"):
+    with pytest.raises(UnsupportedOp, match=r"(?s)x\.add_\(1\).*\^\^\^") as raised:
         astjit.compile(writes, fullgraph=True)(x)
+    assert raised.value.instead == "the operation that returns a new tensor"
+    assert str(raised.value).endswith("instead: the operation that returns a new tensor")
     assert x.tolist() == [0, 0, 0]
 
 

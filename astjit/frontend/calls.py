@@ -71,7 +71,8 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
     if isinstance(function, types.FunctionType):
         return _inline(session, function, args, kwargs)
     if isinstance(function, torch.nn.Module):
-        raise Stop(f"a call of the module {type(function).__name__}")
+        instead = "the functions that its forward calls, with its parameters as arguments"
+        raise Stop(f"a call of the module {type(function).__name__}", instead=instead)
     if isinstance(function, operator.itemgetter):
         (owner,) = exposed(session, args)
         return function(owner)  # type: ignore[arg-type]

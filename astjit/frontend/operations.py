@@ -141,7 +141,8 @@ class Operations:
             raise Stop(f"{name}() reads the values of a tensor")
         in_place = name.endswith("_") and not name.endswith("__")
         if in_place or name in _IN_PLACE:
-            raise Stop(f"an in-place operation on a tensor ({name})")
+            instead = "the operation that returns a new tensor"
+            raise Stop(f"an in-place operation on a tensor ({name})", instead=instead)
         if kwargs.get("out") is not None:
             raise Stop(f"{name}(out=...) writes to a tensor")
         if kwargs.get("inplace"):

@@ -130,7 +130,8 @@ def test(session: Session, value: object) -> object:
         Stop: for a tensor.
     """
     if isinstance(value, SymbolicTensor):
-        raise Stop("a condition on the values of a tensor", syntax=True)
+        instead = "torch.where(condition, a, b)"
+        raise Stop("a condition on the values of a tensor", syntax=True, instead=instead)
     if not is_static(value):
         if is_container(value):
             session.outside.length(value)
@@ -358,7 +359,9 @@ def in_place(session: Session, sign: str, target: object, value: object) -> obje
         Stop: for a tensor, or a container that was there before.
     """
     if isinstance(target, SymbolicTensor):
-        raise Stop(f"an in-place operation on a tensor ({_SIGNS.get(sign, sign)})")
+        shown = _SIGNS.get(sign, sign)
+        instead = f"x = x {shown.removesuffix('=')} ..." if sign in _SIGNS else "a new tensor"
+        raise Stop(f"an in-place operation on a tensor ({shown})", instead=instead)
     if not is_static(target):
         if is_container(target) or type(target) is set:
             if not isinstance(target, tuple):

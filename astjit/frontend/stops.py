@@ -30,12 +30,14 @@ class Stop(BaseException):
     Args:
         reason: in the user's words, such as "print() is an effect".
         syntax: True when it is a kind of statement, False when it is an operation.
+        instead: what to write instead, where that can be said.
     """
 
-    def __init__(self, reason: str, *, syntax: bool = False) -> None:
+    def __init__(self, reason: str, *, syntax: bool = False, instead: str = "") -> None:
         super().__init__(reason)
         _remember(self)
         self.reason, self.syntax = reason, syntax
+        self.instead = instead or "leave fullgraph=False: the call then runs eagerly"
         self.location: Location | None = None
         self.source_line = ""
         if (frame := user_frame()) is not None:

@@ -190,8 +190,7 @@ class Dispatcher:
 
     def _stopped(self, stop: Stop, kind: object) -> str:
         if self.config.fullgraph:
-            error = UnsupportedSyntax if stop.syntax else UnsupportedOp
-            raise error(stop.reason, location=stop.location, source_line=stop.source_line) from None
+            raise unsupported(stop) from None
         self._remember(kind, stop.reason)
         _log.info("%s: eager, because %s", self.name, stop.reason)
         where = f"{stop.location}: " if stop.location else ""
@@ -215,6 +214,17 @@ class Dispatcher:
         if message not in self._told:
             self._told.add(message)
             warnings.warn(AstjitWarning(message), stacklevel=4)
+
+
+def unsupported(stop: Stop) -> UnsupportedSyntax | UnsupportedOp:
+    """The exception that says why capture stopped, and what to write instead."""
+    kind = UnsupportedSyntax if stop.syntax else UnsupportedOp
+    return kind(
+        stop.reason,
+        location=stop.location,
+        source_line=stop.source_line,
+        instead=stop.instead,
+    )
 
 
 def _is_traced(values: tuple[object, ...]) -> bool:
