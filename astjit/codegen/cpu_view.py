@@ -73,6 +73,7 @@ class CpuView:
         self.rows = {b.name: self._row_name(b, scope) for b in kernel.buffers}
         self.scratch_names = {v: scope.take(f"{v.name or 'kept'}_scratch") for v in self.scratch}
         indent = 4 if self.space.line else 2
+        indent += 2 if kernel.kind == "pointwise" and self.space.inner else 0  # the loop over tiles
         self.steps = [s for p in cuts.passes for s in self._steps(p, indent)]
         self.row_lines = self._row_lines(indent)
 
