@@ -33,7 +33,10 @@ def attribute(session: Session, owner: object, name: str) -> object:
     if isinstance(owner, SymbolicTensor):
         if name in _HIDDEN:
             raise AttributeError(f"'Tensor' object has no attribute {name!r}")
-        return getattr(owner, name) if hasattr(torch.Tensor, name) else _own(session, owner, name)
+        if not hasattr(torch.Tensor, name):
+            return _own(session, owner, name)
+        session.outside.of_tensors(name)
+        return getattr(owner, name)
     if type(owner) in (*STATIC, int, float, bool, Int, Float) or isinstance(owner, TORCH_STATIC):
         return getattr(owner, name)
     if isinstance(owner, enum.Enum) and name in ("name", "value"):
@@ -54,9 +57,9 @@ def attribute(session: Session, owner: object, name: str) -> object:
 def _own(session: Session, owner: SymbolicTensor, name: str) -> object:
     """An attribute that the caller gave a tensor."""
     real = session.capture.real(owner)
-    if real is None or not isinstance(owner.value, Param):
+    if real is None or owner.origin is None:
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
-    path = owner.value.path
+    path = owner.origin.path
     if name in vars(real):
         return session.outside.read(vars(real)[name], f"{path}.{name}")
     session.capture.guard(f"not hasattr({path}, {name!r})", f"{path} has no {name}")
@@ -66,8 +69,9 @@ def _own(session: Session, owner: SymbolicTensor, name: str) -> object:
 def _of_module(session: Session, owner: types.ModuleType, name: str) -> object:
     path = session.outside.path(owner) or session.outside.constant(owner.__name__, owner)
     value = getattr(owner, name)
-    if type(value) in (int, float) and owner.__name__ in _CONSTANT_MODULES:
-        return value  # math.pi
+    if type(value) in (int, float) and owner.__name__ in _CONSTANT_MODULES:  # math.pi
+        session.capture.guard(f"repr({path}.{name}) == {repr(value)!r}", f"{path}.{name} is {value}")
+        return value
     return session.outside.read(value, f"{path}.{name}")
 
 
@@ -96,6 +100,9 @@ def _of_object(session: Session, owner: object, name: str) -> object:
     cls = type(owner)
     if cls.__getattribute__ is not object.__getattribute__ and not _in_c(cls.__getattribute__):
         raise Stop(f"{cls.__name__} defines __getattribute__")
+    if class_path := session.class_path(cls):
+        lookup = f"{class_path}.__getattribute__"
+        session.outside.same(cls.__getattribute__, lookup, "getattribute")
     if name == "__class__":
         return cls
     if name == "__dict__" and session.outside.path(owner) is not None:

@@ -210,9 +210,9 @@ def _type(session: Session, *args: object) -> object:
     (value,) = args
     if isinstance(value, SymbolicTensor):
         kind = torch.nn.Parameter if value.is_parameter else torch.Tensor
-        if isinstance(value.value, Param):
+        if value.origin is not None:
             name = session.outside.constant(kind.__name__, kind)
-            asked = f"type({value.value.path}) is {name}"
+            asked = f"type({value.origin.path}) is {name}"
             session.capture.guard(asked, asked)
         return kind
     return type(value.node.number.hint) if isinstance(value, Int | Float) else type(value)

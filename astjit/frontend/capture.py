@@ -1,8 +1,9 @@
 """One capture: the SSA function that grows, its inputs, its numbers and its guards."""
 
+import builtins
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
@@ -11,6 +12,7 @@ from astjit.errors import AstjitError
 from astjit.frontend import torch_api
 from astjit.frontend.carriers import Number, Plain, carrier
 from astjit.frontend.layouts import dtype_of, input_type
+from astjit.frontend.memory import Place, Step, Storage, laid_out, refuse_overlap
 from astjit.frontend.reads import Guard, Reads
 from astjit.frontend.stops import Failed, NeedsGrad, Stop, here
 from astjit.frontend.symbolic import SymbolicTensor, symbolic
@@ -21,7 +23,7 @@ from astjit.ops.spec import FieldValue, Op
 from astjit.ops.table import OPS
 from astjit.types.dtype import BY_TORCH
 from astjit.types.shape import Dim, Sizes, Sym, hint, text
-from astjit.types.tensor import PY_FLOAT, PY_INT, ScalarType, TensorType, Type
+from astjit.types.tensor import PY_FLOAT, PY_INT, ScalarType, TensorType
 
 _HOST_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 _COMPARE: dict[str, Callable[[Plain, Plain], bool]] = {
@@ -51,11 +53,13 @@ class Capture:
         self.builder = Builder(self.function.body, self.sizes, default)
         self.needs_default = False  # something asked for the default dtype
         self.size_paths: dict[str, str] = {}
-        self._names = set(reads.parameters)  # what paths, guards and sizes are called
+        self._names = {*reads.parameters, *dir(builtins)}  # of paths, guards and sizes
         self._taken = set(taken)  # names that would be taken for the user's own
         self._inputs: dict[int, tuple[torch.Tensor, SymbolicTensor]] = {}
-        self._tensors: dict[Value, SymbolicTensor] = {}
+        self._writes = 0
+        self._written: list[Storage] = []
         self._tests: set[str] = set()
+        self.operators: set[str] = set()  # methods of Tensor that operators may have called
 
     # --- guards and names ---
 
@@ -109,30 +113,93 @@ class Capture:
         ) as error:
             raise Failed(error) from error
 
-    def wrap(self, value: Value) -> object:
-        """What user code gets for an SSA value: one tensor for each value, or a number."""
-        kind: Type = value.type
-        if isinstance(kind, ScalarType):
+    # --- tensors and their memory ---
+
+    def wrap(self, value: Value, operands: Sequence[SymbolicTensor] = ()) -> SymbolicTensor:
+        """What user code gets for a result of an operation.
+
+        Args:
+            value: the result.
+            operands: the tensors that were given: the result may be one of them, or a view.
+        """
+        steps: list[Step] = []
+        root = value
+        while True:
+            owner = next((t for t in operands if t.value is root), None)
+            node = root.node if isinstance(root, Result) else None
+            if owner is not None or not isinstance(node, Node) or node.op.view is None:
+                break
+            steps.insert(0, Step(node))
+            assert node.operands[0] is not None
+            root = node.operands[0]
+        if owner is None:
+            return self.fresh_tensor(value)
+        return self.view_of(owner, tuple(steps), value) if steps else owner
+
+    def fresh_tensor(self, value: Value) -> SymbolicTensor:
+        """A tensor with memory of its own."""
+        if isinstance(value.type, ScalarType):
             raise Stop("an operation on Python numbers alone")
-        if value not in self._tensors:
-            sizes = [hint(d) for d in kind.dims]
-            strides = [hint(s) for s in kind.element_strides()]
-            self._tensors[value] = symbolic(
-                value, kind, sizes, strides, getattr(torch, kind.dtype.torch)
-            )
-        return self._tensors[value]
+        return self._tensor(Place(self, Storage(value)).know(value), value.type)
+
+    def view_of(
+        self, tensor: SymbolicTensor, steps: tuple[Step, ...], value: Value
+    ) -> SymbolicTensor:
+        """A tensor in the memory of another."""
+        kind = value.type
+        assert isinstance(kind, TensorType)
+        place = Place(self, tensor.place.storage, (*tensor.place.steps, *steps))
+        return self._tensor(place.know(value), kind)
+
+    def _tensor(self, place: Place, kind: TensorType) -> SymbolicTensor:
+        sizes = [hint(d) for d in kind.dims]
+        strides = [hint(s) for s in kind.element_strides()]
+        return symbolic(place, kind, sizes, strides, getattr(torch, kind.dtype.torch))
 
     def alias(self, tensor: SymbolicTensor, text: str) -> SymbolicTensor:
-        """Another tensor object for the same value; a result of it is `path + text`."""
-        with torch_api.plain_calls():
-            sizes, strides = tuple(tensor.shape), tensor.stride()
-            made = symbolic(tensor.value, tensor.kind, sizes, strides, tensor.dtype)
+        """Another tensor object for the same memory; a result of it is `path + text`."""
+        made = self._tensor(tensor.place, tensor.kind)
         made.alias = tensor.alias + text
         return made
+
+    def write(self, tensor: SymbolicTensor, new: Value, *, shared: bool = False) -> None:
+        """Let a tensor hold a value of its sizes, or of sizes that broadcast to them.
+
+        Args:
+            tensor: the target.
+            new: what it holds afterwards, converted to its dtype.
+            shared: another tensor holds `new` as well, so that this one takes a copy.
+
+        Raises:
+            Stop: if several of its elements may be one in memory.
+            Failed: if the sizes do not fit.
+        """
+        kind, made = tensor.kind, new.type
+        refuse_overlap(kind)
+        assert isinstance(made, TensorType)
+        if made.dtype != kind.dtype:
+            new = self.emit("to", new, dtype=kind.dtype)
+        if made.dims != kind.dims:
+            new = self.emit("expand", new, size=kind.dims)
+        self._writes += 1
+        shared = shared and made.dtype == kind.dtype
+        tensor.place.write(laid_out(self, new, kind, copy=shared), self._writes)
+        storage = tensor.place.storage
+        if storage not in self._written:
+            self._written.append(storage)
+
+    def written(self) -> list[Storage]:
+        """The inputs' memories that were written, in the order of the last writes."""
+        found = [s for s in self._written if s.param is not None]
+        return sorted(found, key=lambda storage: storage.last)
 
     def input_tensors(self) -> list[SymbolicTensor]:
         """The tensors that were read from outside."""
         return [made for _, made in self._inputs.values()]
+
+    def inputs(self) -> Iterable[tuple[torch.Tensor, SymbolicTensor]]:
+        """The caller's tensors that were read, each with what stands for it."""
+        return self._inputs.values()
 
     def real(self, tensor: SymbolicTensor) -> torch.Tensor | None:
         """The caller's tensor that an input stands for; None for any other."""
@@ -151,8 +218,8 @@ class Capture:
 
     def bind(self, name: str, value: object) -> None:
         """Name the SSA value after the user's variable, unless it has a name."""
-        if isinstance(value, SymbolicTensor) and isinstance(value.value, Result):
-            value.value.name = value.value.name or name
+        if isinstance(value, SymbolicTensor) and isinstance(held := value.value, Result):
+            held.name = held.name or name
 
     # --- inputs ---
 
@@ -166,8 +233,8 @@ class Capture:
         if isinstance(tensor, SymbolicTensor):
             return tensor
         if (known := self._inputs.get(id(tensor))) is not None:
-            first = known[1].value
-            if isinstance(first, Param) and first.path != path:
+            first = known[1].origin
+            if first is not None and first.path != path:
                 self.guard(f"{path} is {first.path}", f"{path} and {first.path} are one tensor")
             return known[1]
         with torch_api.plain_calls():
@@ -184,8 +251,9 @@ class Capture:
             kind = input_type(tensor, dtype, name, self.fresh)
             if self.config.dynamic is False:
                 kind = _pinned(kind)
+            param = self.builder.param(name, kind, path)
             made = symbolic(
-                self.builder.param(name, kind, path),
+                Place(self, Storage(param, param)),
                 kind,
                 tensor.shape,
                 tensor.stride(),
@@ -195,7 +263,6 @@ class Capture:
             )
         self._name_sizes(kind, path)
         self._inputs[id(tensor)] = tensor, made
-        self._tensors[made.value] = made
         return made
 
     def _name_sizes(self, kind: TensorType, path: str) -> None:
@@ -299,7 +366,6 @@ class Capture:
     def close(self) -> None:
         """Let go of the caller's tensors."""
         self._inputs.clear()
-        self._tensors.clear()
 
 
 def _root(found: Mapping[str, Dim], dim: Dim) -> Dim:

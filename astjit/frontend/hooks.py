@@ -5,15 +5,15 @@ import functools
 import importlib.util
 import operator
 import sys
-import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import NoReturn
 
 import torch
 
 from astjit.frontend import session as rules
 from astjit.frontend.attributes import attribute
+from astjit.frontend.codes import PerCode
 from astjit.frontend.rewrite import rewrite
 from astjit.frontend.session import Session
 from astjit.frontend.source import compiled, mark_rewritten, source_of
@@ -21,8 +21,7 @@ from astjit.frontend.stops import HOOKS, Stop
 
 GLOBALS = "fn_globals"
 
-_LOCK = threading.Lock()
-_CODES: dict[int, tuple[types.CodeType, types.CodeType]] = {}  # by id of the original
+_COPIES: PerCode[types.CodeType] = PerCode()  # by the original
 
 
 class Hooks:
@@ -50,18 +49,32 @@ class Hooks:
         self.attribute = functools.partial(attribute, session)
         self.call = session.call
 
-    def defaults(self) -> tuple[tuple[object, ...] | None, dict[str, object] | None]:
-        """The function's defaults as user code gets them: they too are read from outside."""
+    def defaults(
+        self, given: int, named: Container[str]
+    ) -> tuple[tuple[object, ...] | None, dict[str, object] | None]:
+        """The function's defaults as user code gets them: those that a call takes are read.
+
+        Args:
+            given: how many arguments the call has by position.
+            named: those that it has by name.
+        """
         read, function = self.session.outside.read, self.function
-        positional = function.__defaults__ and tuple(
-            read(value, f"{self.path}.__defaults__[{i}]")
-            for i, value in enumerate(function.__defaults__)
-        )
-        named = function.__kwdefaults__ and {
-            key: read(value, f"{self.path}.__kwdefaults__[{key!r}]")
-            for key, value in function.__kwdefaults__.items()
+        own, own_named = function.__defaults__ or (), function.__kwdefaults__ or {}
+        first = function.__code__.co_argcount - len(own)
+        names = function.__code__.co_varnames[first : first + len(own)]
+        path = f"{self.path}.__defaults__"
+        positional = list(own)
+        for i, name in enumerate(names):
+            if first + i >= given and name not in named:
+                wrong = f"{self.path} has {len(own)} defaults"
+                self.session.capture.guard(f"len({path}) == {len(own)}", wrong)
+                positional[i] = read(own[i], f"{path}[{i}]")
+        path = f"{self.path}.__kwdefaults__"
+        keywords = {
+            key: value if key in named else read(value, f"{path}[{key!r}]")
+            for key, value in own_named.items()
         }
-        return positional, named
+        return tuple(positional) or None, keywords or None
 
     # --- names ---
 
@@ -71,7 +84,8 @@ class Hooks:
         if name in self.function.__globals__:
             return outside.read(value, f"{self._globals}[{name!r}]")
         self.session.capture.guard(f"{name!r} not in {self._globals}", f"{name} is Python's own")
-        return value
+        own = outside.constant("builtins", self.function.__builtins__)
+        return outside.read(value, f"{own}[{name!r}]")
 
     def cell(self, name: str, value: object) -> object:
         """A variable of an enclosing function."""
@@ -147,7 +161,8 @@ class Hooks:
 
     def in_place_item(self, sign: str, owner: object, index: object, value: object) -> None:
         """`owner[index] SIGN= value`."""
-        rules.refuse_store(self.session, owner, "[...]")
+        if not isinstance(owner, torch.Tensor):
+            rules.refuse_store(self.session, owner, "[...]")
         before = rules.item(self.session, owner, index)
         after = rules.in_place(self.session, sign, before, value)
         rules.set_item(self.session, owner, index, after)
@@ -196,16 +211,13 @@ def rewritten_code(function: types.FunctionType) -> types.CodeType:
         Stop: if there is no source.
     """
     code = function.__code__
-    with _LOCK:
-        known = _CODES.get(id(code))
-    if known is not None:
-        return known[1]
+    if (known := _COPIES.get(code)) is not None:
+        return known
     source = source_of(function)
     tree = rewrite(source.fresh_tree(), frozenset(code.co_freevars))
     made = compiled(tree, code, hooks=True)
-    with _LOCK:
-        _CODES[id(code)] = code, made
     mark_rewritten(made)
+    _COPIES.put(code, made)
     return made
 
 

@@ -65,3 +65,45 @@ def input_type(tensor: torch.Tensor, dtype: DType, prefix: str, fresh: Namer) ->
         name = f"{prefix}_stride{axis}"
         shown.append((1 if size == 1 else stride) if fixed else Sym(fresh(name), stride))
     return TensorType(dtype, dims, None, tuple(shown), device)
+
+
+def separate(written: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> bool:
+    """Whether tensors can be written to as if each had memory of its own.
+
+    Not so if one shares memory with another tensor, may have two elements in one place, or is an
+    inference tensor outside inference mode, which eager does not write to.
+    """
+    spans: list[tuple[int, int]] = []
+    for tensor in written:
+        if tensor.is_inference() and not torch.is_inference_mode_enabled():
+            return False
+        if not tensor.is_contiguous() and not _distinct(tensor):
+            return False
+        spans.append(_span(tensor))
+    for at, (start, stop) in enumerate(spans):
+        for begin, end in (*spans[:at], *map(_span, others)):
+            if begin < stop and start < end:
+                return False
+    return True
+
+
+def _span(tensor: torch.Tensor) -> tuple[int, int]:
+    """The addresses of the first byte and of the one after the last."""
+    start = tensor.data_ptr()
+    if tensor.is_contiguous():
+        return start, start + tensor.nbytes
+    if not tensor.numel():
+        return start, start
+    reach = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+    return start, start + (reach + 1) * tensor.element_size()
+
+
+def _distinct(tensor: torch.Tensor) -> bool:
+    """Whether every element has a place of its own, as far as strides tell."""
+    reach = 0
+    pairs = zip(tensor.stride(), tensor.shape, strict=True)
+    for stride, size in sorted((stride, size) for stride, size in pairs if size != 1):
+        if stride <= reach:
+            return False
+        reach += (size - 1) * stride
+    return True

@@ -3,6 +3,9 @@
 The function is run on meta tensors of two sets of example sizes. A result size that changes is
 then named by the form that fits both: a size of the operands, plus or times a constant, or the
 product of two. Where none fits, the operands' sizes are pinned.
+
+Meta tensors also say what the function does to memory: a result in the memory of an operand is a
+view of it, an operand whose version went up was written to. A function that writes is given copies.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +17,7 @@ from astjit.frontend import torch_api
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number
 from astjit.frontend.layouts import dense_order, dtype_of
+from astjit.frontend.memory import Step, disjoint, refuse_overlap
 from astjit.frontend.stops import Failed, Stop
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ops.library import Slot
@@ -82,45 +86,147 @@ def library_call(
     """Append a call of a torch function; its results as user code gets them.
 
     Raises:
-        Stop: if PyTorch cannot say the result's type, or the call writes, or returns a view.
+        Stop: if PyTorch cannot say the result's type, or what it does to memory is not known.
         Failed: if the operands do not fit.
     """
     operands = _Operands()
     template = operands.slot(capture, (tuple(args), dict(kwargs)))
+    call = _Call(dotted, func, args, kwargs, operands.given)
     device = result_device(operands.given, args, kwargs)
     sizes = _symbols(operands.given)
-    call = (dotted, func, args, kwargs, operands.given)
     first = {s.name: hint(s) for s in sizes}
     try:
-        one = _infer(*call, first)
+        one = _infer(call, first)
     except _Unfit as unfit:
         raise Failed(unfit.error) from unfit.error
-    if isinstance(one, _Same):
-        return one.operand
+    for slot in one.written:
+        _check_written(operands.given, slot)
+    if not one.written and not one.new:
+        return _rebuild(one.made, one, operands.given, {})
+    types = _result_types(capture, call, one, sizes, first, device)
+    picks = None if one.flat else tuple(path for path, _ in one.new)
+    fields: dict[str, object] = {"target": dotted, "template": template, "picks": picks}
+    name = "library"
+    if one.written:
+        name = "mutate"
+        fields["written"] = one.written
+        targets = (operands.given[slot] for slot in one.written)
+        types = [*(t.kind for t in targets if isinstance(t, SymbolicTensor)), *types]
+        if not one.new:
+            fields["picks"] = ()
+    node = capture.node(OPS[name], operands.values, {**fields, "types": tuple(types)})
+    for slot, result in zip(one.written, node.results, strict=False):
+        tensor = operands.given[slot]
+        assert isinstance(tensor, SymbolicTensor)
+        capture.write(tensor, result)
+    wrapped: dict[int, SymbolicTensor] = {}
+    for at, (_, leaf) in enumerate(one.new):
+        result = node.results[len(one.written) + at]
+        source = one.views.get(id(leaf))
+        if source is None:
+            wrapped[id(leaf)] = capture.fresh_tensor(result)
+        else:
+            base = operands.given[source]
+            assert isinstance(base, SymbolicTensor)
+            wrapped[id(leaf)] = capture.view_of(base, (Step(node, source, at),), result)
+    return _rebuild(one.made, one, operands.given, wrapped)
+
+
+def check_call(
+    capture: Capture,
+    dotted: str,
+    func: Callable[..., object],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+) -> None:
+    """See whether PyTorch takes a call that writes, on meta tensors.
+
+    Raises:
+        Failed: if it does not.
+        Stop: if it cannot say.
+    """
+    given = [
+        value for value in flat((*args, *kwargs.values())) if isinstance(value, SymbolicTensor)
+    ]
+    sizes = {s.name: hint(s) for s in _symbols(given)}
+    try:
+        _infer(_Call(dotted, func, args, kwargs, given), sizes)
+    except _Unfit as unfit:
+        raise Failed(unfit.error) from unfit.error
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of a torch function.
+
+    Attributes:
+        given: the tensors and sizes among its arguments.
+    """
+
+    dotted: str
+    func: Callable[..., object]
+    args: Sequence[object]
+    kwargs: Mapping[str, object]
+    given: Sequence[object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a call did with meta tensors.
+
+    Attributes:
+        made: what it returned.
+        same: by identity of a part of it, the operand that it is.
+        views: by identity of a part, the operand in whose memory it lies.
+        written: the operands that were written to.
+        new: path and meta tensor of each part that is no operand.
+        flat: whether the result is one new tensor, or a tuple of nothing else.
+    """
+
+    made: object
+    same: Mapping[int, int]
+    views: Mapping[int, int]
+    written: tuple[int, ...]
+    new: tuple[tuple[tuple[int, ...], torch.Tensor], ...]
+    flat: bool
+
+
+def _check_written(given: Sequence[object], slot: int) -> None:
+    """Stop where a write to one operand could reach another."""
+    target = given[slot]
+    assert isinstance(target, SymbolicTensor)
+    refuse_overlap(target.kind)
+    for other in given:
+        if isinstance(other, SymbolicTensor) and other is not target:
+            same = other.place.storage is target.place.storage
+            if same and not disjoint(other.place, target.place):
+                raise Stop("an operand of an in-place operation overlaps what is written")
+
+
+def _result_types(
+    capture: Capture,
+    call: _Call,
+    one: _Facts,
+    sizes: Sequence[Sym],
+    first: Mapping[str, int],
+    device: str,
+) -> list[TensorType]:
+    """The types of the new tensors, over the sizes of the operands."""
+    if not one.new:
+        return []
     for equal in (False, True):
         second = _examples(capture, sizes, equal=equal)
         try:
-            types = _types(operands.given, sizes, one, _infer(*call, second), first, second, device)
+            two = _infer(call, second)
+            types = _types(call.given, sizes, one, two, first, second, device)
         except (_Unfit, _NoForm):
             continue
         if equal:
             _assume_equal(capture, sizes)
-        break
-    else:
-        for sym in sizes:
-            capture.pin(_number(capture, sym), f"{dotted} gives no rule for its result's size")
-        types = _types(operands.given, (), one, one, first, first, device)
-    fields = {"target": dotted, "template": template, "types": tuple(types)}
-    node = capture.node(OPS["library"], operands.values, fields)
-    results = iter(node.results)
-    return _rebuild(one, lambda: capture.wrap(next(results)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Same:
-    """The function returned its operand itself."""
-
-    operand: object
+        return types
+    for sym in sizes:
+        capture.pin(_number(capture, sym), f"{call.dotted} gives no rule for its result's size")
+    return _types(call.given, (), one, one, first, first, device)
 
 
 class _Unfit(Exception):
@@ -182,64 +288,133 @@ def _assume_equal(capture: Capture, sizes: Sequence[Sym]) -> None:
             capture.sizes.holds("==", first, sym)
 
 
-def _infer(
-    dotted: str,
-    func: Callable[..., object],
-    args: Sequence[object],
-    kwargs: Mapping[str, object],
-    given: Sequence[object],
-    sizes: Mapping[str, int],
-) -> object:
-    """The result on meta tensors of these sizes.
+def _infer(call: _Call, sizes: Mapping[str, int]) -> _Facts:
+    """What the call does on meta tensors of these sizes.
 
     Raises:
-        Stop: if PyTorch cannot say it, or the call writes, or returns a view.
+        Stop: if PyTorch cannot say it.
         _Unfit: if the function refuses operands of these sizes.
     """
     with torch_api.plain_calls():
-        metas = {id(v): _meta(v, sizes) for v in given}
+        metas = _metas(call.given, sizes)
         tensors = [m for m in metas.values() if isinstance(m, torch.Tensor)]
-        versions = [m._version for m in tensors]
-        new_args = [_example(a, metas) for a in args]
-        new_kwargs = {k: _example(v, metas) for k, v in kwargs.items()}
+        new_args = [_example(a, metas) for a in call.args]
+        new_kwargs = {k: _example(v, metas) for k, v in call.kwargs.items()}
         if not tensors:
             new_kwargs["device"] = torch.device("meta")
+        versions = [m._version for m in tensors]
         try:
-            made = func(*new_args, **new_kwargs)
+            made = call.func(*new_args, **new_kwargs)
         except (NotImplementedError, TypeError) as error:
-            raise Stop(f"no shape rule for {dotted}: {_short(error)}") from None
+            raise Stop(f"no shape rule for {call.dotted}: {_short(error)}") from None
         except (RuntimeError, ValueError, IndexError) as error:
             if "meta" in str(error).lower() or "data-dependent" in str(error):
-                raise Stop(f"the result of {dotted} depends on data") from None
+                raise Stop(f"the result of {call.dotted} depends on data") from None
             raise _Unfit(error) from error
-        if [m._version for m in tensors] != versions:
-            raise Stop(f"{dotted} writes to a tensor")
-        memory = {m.untyped_storage()._cdata for m in tensors}
-        for value in given:
-            if metas[id(value)] is made and tensors:
-                return _Same(value)
-        for leaf in _leaves(made):
-            if not isinstance(leaf, torch.Tensor):
-                raise Stop(f"{dotted} returns a {type(leaf).__name__}")
-            if leaf.untyped_storage()._cdata in memory:
-                raise Stop(f"{dotted} returns a view of its operand")
-        return made
+        risen = {
+            id(m) for m, version in zip(tensors, versions, strict=True) if m._version != version
+        }
+        return _facts(call, made, metas, risen)
+
+
+def _facts(call: _Call, made: object, metas: Mapping[int, object], risen: set[int]) -> _Facts:
+    slots = {id(metas[id(value)]): at for at, value in enumerate(call.given)}
+    hidden = hidden_writes(call.dotted, call.args, call.kwargs)
+    written = tuple(
+        at
+        for at, value in enumerate(call.given)
+        if id(metas[id(value)]) in risen or any(value is other for other in hidden)
+    )
+    homes = {
+        meta.untyped_storage()._cdata: at
+        for at, value in reversed(list(enumerate(call.given)))
+        if isinstance(meta := metas[id(value)], torch.Tensor)
+    }
+    same: dict[int, int] = {}
+    views: dict[int, int] = {}
+    new: list[tuple[tuple[int, ...], torch.Tensor]] = []
+    others = False
+    for path, leaf in _leaves(made):
+        if leaf is None:
+            others = True
+        elif not isinstance(leaf, torch.Tensor):
+            raise Stop(f"{call.dotted} returns a {type(leaf).__name__}")
+        elif id(leaf) in slots:
+            same[id(leaf)] = slots[id(leaf)]
+            others = True
+        else:
+            new.append((path, leaf))
+            home = homes.get(leaf.untyped_storage()._cdata)
+            if home is not None:
+                views[id(leaf)] = home
+                if home in written:
+                    raise Stop(f"{call.dotted} writes to a tensor and returns a view of it")
+    flat = not others and (new[0][0] == () if len(new) == 1 else all(len(p) == 1 for p, _ in new))
+    return _Facts(made, same, views, written, tuple(new), flat)
+
+
+def hidden_writes(
+    dotted: str, args: Sequence[object], kwargs: Mapping[str, object]
+) -> list[object]:
+    """The operands that a function writes to though its schema does not say so."""
+    name = dotted.rpartition(".")[2]
+    if name not in ("batch_norm", "instance_norm"):
+        return []
+    own = dotted.startswith("torch.nn.functional.")
+    first = 1 if own else 3
+    training = {"batch_norm": "training", "instance_norm": "use_input_stats"}[name]
+    on = argument(args, kwargs, training, 5, default=name == "instance_norm")
+    kept = [
+        argument(args, kwargs, "running_mean", first),
+        argument(args, kwargs, "running_var", first + 1),
+    ]
+    return [value for value in kept if value is not None] if on else []
+
+
+def argument(
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    name: str,
+    position: int,
+    default: object = None,
+) -> object:
+    """An argument that may be given by position or by name."""
+    if name in kwargs:
+        return kwargs[name]
+    return args[position] if len(args) > position else default
+
+
+def _metas(given: Sequence[object], sizes: Mapping[str, int]) -> dict[int, object]:
+    """Meta tensors and numbers by identity of what they stand for; views share memory."""
+    bases: dict[int, torch.Tensor] = {}
+    storages = [v.place.storage for v in given if isinstance(v, SymbolicTensor)]
+    made: dict[int, object] = {}
+    for value in given:
+        if not isinstance(value, SymbolicTensor):
+            assert isinstance(value, Int | Float)
+            dim = value.node.number.dim
+            assert dim is not None
+            made[id(value)] = evaluate(dim, sizes)
+            continue
+        storage = value.place.storage
+        if storages.count(storage) == 1:
+            made[id(value)] = _meta(value.kind, sizes)
+            continue
+        if id(storage) not in bases:
+            bases[id(storage)] = _meta(storage.kind, sizes)
+        base = bases[id(storage)]
+        made[id(value)] = value.place.meta(sizes, base) if value.place.steps else base.view_as(base)
+    return made
 
 
 def _short(error: Exception) -> str:
     return str(error).split("\n")[0][:100]
 
 
-def _meta(value: object, sizes: Mapping[str, int]) -> object:
-    if isinstance(value, SymbolicTensor):
-        dims = [evaluate(d, sizes) for d in value.kind.dims]
-        strides = [evaluate(s, sizes) for s in value.kind.element_strides()]
-        dtype = getattr(torch, value.kind.dtype.torch)
-        return torch.empty_strided(dims, strides, dtype=dtype, device="meta")
-    assert isinstance(value, Int | Float)
-    dim = value.node.number.dim
-    assert dim is not None
-    return evaluate(dim, sizes)
+def _meta(kind: TensorType, sizes: Mapping[str, int]) -> torch.Tensor:
+    dims = [evaluate(d, sizes) for d in kind.dims]
+    strides = [evaluate(s, sizes) for s in kind.element_strides()]
+    return torch.empty_strided(dims, strides, dtype=getattr(torch, kind.dtype.torch), device="meta")
 
 
 def _example(value: object, metas: Mapping[int, object]) -> object:
@@ -261,51 +436,71 @@ def _example(value: object, metas: Mapping[int, object]) -> object:
     return value
 
 
-def _leaves(value: object) -> list[object]:
+def _leaves(value: object, path: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], object]]:
+    """The parts of a result that are no tuple or list, each with where it is."""
     if isinstance(value, (tuple, list)):
-        return [leaf for part in value for leaf in _leaves(part)]
-    return [value]
+        return [leaf for at, part in enumerate(value) for leaf in _leaves(part, (*path, at))]
+    return [(path, value)]
 
 
-def _rebuild(value: object, take: Callable[[], object]) -> object:
+def flat(values: Sequence[object]) -> list[object]:
+    """Values with those in tuples and lists."""
+    return [leaf for value in values for _, leaf in _leaves(value)]
+
+
+def _rebuild(
+    value: object,
+    facts: _Facts,
+    given: Sequence[object],
+    wrapped: Mapping[int, SymbolicTensor],
+) -> object:
     """The result's own structure around the symbolic tensors."""
+    if value is None:
+        return None
     if not isinstance(value, (tuple, list)):
-        return take()
-    parts = [_rebuild(part, take) for part in value]
-    if type(value) in (tuple, list):
-        return type(value)(parts)
-    return type(value)(parts)  # torch.return_types take one sequence
+        return wrapped[id(value)] if id(value) in wrapped else given[facts.same[id(value)]]
+    parts = [_rebuild(part, facts, given, wrapped) for part in value]
+    if hasattr(type(value), "_fields"):
+        return type(value)(*parts)
+    make: Callable[[list[object]], object] = type(value)
+    return make(parts)  # torch.return_types take one sequence as well
 
 
 def _types(
     given: Sequence[object],
     sizes: Sequence[Sym],
-    one: object,
-    two: object,
+    one: _Facts,
+    two: _Facts,
     first: Mapping[str, int],
     second: Mapping[str, int],
     device: str,
 ) -> list[TensorType]:
     known: list[tuple[Pair, Dim]] = []
     for value in given:
-        for dim in value.kind.dims if isinstance(value, SymbolicTensor) else ():
+        kind = value.kind if isinstance(value, SymbolicTensor) else None
+        for dim in (*kind.dims, *kind.element_strides()) if kind is not None else ():
             known.append(((evaluate(dim, first), evaluate(dim, second)), dim))
     known += [((first[s.name], second[s.name]), s) for s in sizes]
     made: list[TensorType] = []
-    for a, b in zip(_leaves(one), _leaves(two), strict=True):
-        assert isinstance(a, torch.Tensor)
-        if not isinstance(b, torch.Tensor):
-            raise _NoForm  # the operand itself
+    if len(one.new) != len(two.new) or one.written != two.written:
+        raise _NoForm
+    for (_, a), (_, b) in zip(one.new, two.new, strict=True):
+        if (one.views.get(id(a)) is None) != (two.views.get(id(b)) is None):
+            raise _NoForm
         dtype = dtype_of(a)
         if dtype is None:
             raise Stop(f"a result of dtype {a.dtype}")
         if a.dim() != b.dim():
             raise _NoForm
-        order = dense_order(tuple(b.shape), b.stride()) or dense_order(tuple(a.shape), a.stride())
-        if order is None:
-            raise Stop("a library call whose result is not dense")
         dims = tuple(named(pair, known) for pair in zip(a.shape, b.shape, strict=True))
-        made.append(TensorType(dtype, dims, order, None, device))
+        orders = [dense_order(tuple(t.shape), t.stride()) for t in (b, a)]
+        if None not in orders or (0 in a.shape and orders[0] is not None):
+            made.append(TensorType(dtype, dims, orders[0], None, device))
+            continue
+        if orders[0] is not None or id(a) not in one.views:
+            raise Stop("a library call whose result is not dense")
+        strides = tuple(named(pair, known) for pair in zip(a.stride(), b.stride(), strict=True))
+        made.append(TensorType(dtype, dims, None, strides, device))
     return made
 
 

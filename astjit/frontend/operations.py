@@ -1,10 +1,10 @@
 """Torch calls on symbolic tensors: a row, a property, a library call, or the end of the capture."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
-from astjit.frontend import torch_api
+from astjit.frontend import torch_api, writes
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number, carrier, number_of
 from astjit.frontend.library import device_text, library_call
@@ -26,12 +26,13 @@ _RANDOM = words(
     "rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial "
     "normal poisson dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout "
     "rrelu feature_alpha_dropout gumbel_softmax native_dropout fractional_max_pool2d "
-    "binomial fractional_max_pool3d"
+    "binomial fractional_max_pool3d normal_ uniform_ exponential_ geometric_ log_normal_ cauchy_ "
+    "random_ bernoulli_ dropout_ alpha_dropout_ feature_dropout_ rrelu_ feature_alpha_dropout_"
 )
-_IN_PLACE = words(
-    "__setitem__ __delitem__ __set__ __iadd__ __isub__ __imul__ __itruediv__ "
-    "__ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__ "
-    "__idiv__"
+_METADATA = words(
+    "requires_grad_ resize_ resize_as_ set_ t_ transpose_ squeeze_ unsqueeze_ swapaxes_ swapdims_ "
+    "as_strided_ detach_ rename_ share_memory_ apply_ map_ map2_ __set__ __delitem__ "
+    "sparse_resize_ sparse_resize_and_clear_ coalesce_ conj_physical_ _coalesced_"
 )
 _QUESTIONS = words("promote_types can_cast is_tensor is_storage broadcast_shapes")
 _DEVICES = ("cuda", "cpu", "xpu", "mps", "xla", "hpu", "mtia", "vulkan", "ipu", "maia")
@@ -59,6 +60,7 @@ class Operations:
         name = getattr(func, "__name__", "")
         if (read := torch_api.attribute_of(func)) is not None:
             return self._property(read, args[0])
+        self.capture.operators.update(torch_api.operators_of(name))
         if isinstance(func, type) or name in _QUESTIONS:  # torch.device is one as well
             with torch_api.plain_calls():
                 return func(*args, **kwargs)
@@ -74,6 +76,8 @@ class Operations:
         dotted = torch_api.dotted_name(func)
         if dotted is None:
             raise Stop(f"{name or func} is not a public function of torch")
+        if (written := writes.written(self, func, dotted, args, kwargs)) is not NotImplemented:
+            return written
         made = self.operation(dotted, func, args, kwargs)
         if name == "__getitem__" and isinstance(made, SymbolicTensor) and made is args[0]:
             return self.capture.alias(made, "[...]")  # another object of the same memory
@@ -94,13 +98,9 @@ class Operations:
         """
         refused: Failed | None = None
         try:
-            bound = bind(dotted, args, kwargs, _is_operand, self._convert)
-            if bound is not None:
-                made = bound.build(self.capture, self._value)
-                if made is not NotImplemented:
-                    return self._wrap(made)
-        except (TypeError, ValueError, IndexError, ZeroDivisionError, RuntimeError) as error:
-            raise Failed(error) from error
+            made = self.row(dotted, args, kwargs)
+            if made is not NotImplemented:
+                return made
         except Failed as failed:
             refused = failed
             forget(failed)  # what a row refuses, such as a dtype, PyTorch may accept
@@ -109,11 +109,26 @@ class Operations:
         except Failed as failed:
             raise refused or failed from None
 
-    def _wrap(self, made: object) -> object:
+    def row(self, dotted: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """A call as a use of rows, NotImplemented where no row does it.
+
+        Raises:
+            Failed: if its operands do not fit.
+        """
+        try:
+            bound = bind(dotted, args, kwargs, _is_operand, self._convert)
+            made = NotImplemented if bound is None else bound.build(self.capture, self._value)
+        except (TypeError, ValueError, IndexError, ZeroDivisionError, RuntimeError) as error:
+            raise Failed(error) from error
+        if made is NotImplemented:
+            return made
+        return self._wrap(made, tensors_in((*args, *kwargs.values())))
+
+    def _wrap(self, made: object, operands: Sequence[SymbolicTensor]) -> object:
         if isinstance(made, (tuple, list)):
-            return tuple(self._wrap(part) for part in made)
+            return tuple(self._wrap(part, operands) for part in made)
         assert isinstance(made, (Param, Result, Literal))
-        return self.capture.wrap(made)
+        return self.capture.wrap(made, operands)
 
     def _value(self, operand: object) -> Value | float | None:
         """An operand as the caller gave it, as an SSA value."""
@@ -139,18 +154,11 @@ class Operations:
     def _refuse(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         if name in _READS:
             raise Stop(f"{name}() reads the values of a tensor")
-        in_place = name.endswith("_") and not name.endswith("__")
-        if in_place or name in _IN_PLACE:
+        if name in _METADATA:
             instead = "the operation that returns a new tensor"
-            raise Stop(f"an in-place operation on a tensor ({name})", instead=instead)
-        if kwargs.get("out") is not None:
-            raise Stop(f"{name}(out=...) writes to a tensor")
-        if kwargs.get("inplace"):
-            raise Stop(f"{name}(inplace=True) writes to a tensor")
+            raise Stop(f"{name}() changes what a tensor is", instead=instead)
         if draws_numbers(name, args, kwargs):
             raise Stop(f"{name}() draws random numbers")
-        if updates_statistics(name, args, kwargs):
-            raise Stop(f"{name}() updates running statistics")
 
     # --- what a tensor answers without an operation ---
 
@@ -165,8 +173,8 @@ class Operations:
         if name == "device":
             return torch.device(kind.device)
         if name == "requires_grad":
-            if isinstance(owner.value, Param):
-                asked = f"{owner.value.path}.requires_grad"
+            if owner.origin is not None:
+                asked = f"{owner.origin.path}.requires_grad"
                 self.capture.guard(f"{asked} is {owner.wants_grad}", f"{asked} was read")
             return owner.wants_grad
         if name in ("grad_fn", "is_leaf") and not owner.wants_grad:
@@ -291,6 +299,17 @@ _PLAIN: dict[str, Callable[..., object]] = {
 }
 
 
+def tensors_in(values: Iterable[object]) -> list[SymbolicTensor]:
+    """The tensors among arguments, those in lists included."""
+    found: list[SymbolicTensor] = []
+    for value in values:
+        if isinstance(value, SymbolicTensor):
+            found.append(value)
+        elif isinstance(value, tuple | list):
+            found += tensors_in(value)
+    return found
+
+
 def _is_operand(value: object) -> bool:
     return isinstance(value, SymbolicTensor) or number_of(value) is not None
 
@@ -311,16 +330,6 @@ def draws_numbers(name: str, args: Sequence[object], kwargs: Mapping[str, object
         return bool(_argument(args, kwargs, "training", 10, True))
     off = kwargs.get("training") is False or kwargs.get("p") == 0.0
     return name in _RANDOM and not off
-
-
-def updates_statistics(name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
-    """Whether a call writes to running statistics, which its schema hides."""
-    kept = any(v is not None for v in (*args[1:5], kwargs.get("running_mean")))
-    if name == "batch_norm":
-        return kept and bool(_argument(args, kwargs, "training", 5, False))
-    if name == "instance_norm":
-        return kept and bool(_argument(args, kwargs, "use_input_stats", 5, True))
-    return False
 
 
 def _unknown(name: str) -> Callable[..., object]:

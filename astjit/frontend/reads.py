@@ -63,6 +63,19 @@ class Container:
 Template = Leaf | Fetched | Container
 
 
+@dataclass(frozen=True, slots=True)
+class CopyBack:
+    """An input that was written: at the end of a call it is given a result of the function.
+
+    Attributes:
+        path: of the input.
+        index: of the result.
+    """
+
+    path: str
+    index: int
+
+
 @dataclass(slots=True)
 class Reads:
     """Filled by capture.
@@ -72,9 +85,11 @@ class Reads:
         guards: in the order of the reads.
         constants: names used by paths and guards, with the objects they stand for.
         output: how the results are put together.
+        copies: inputs that are written, in the order of the writes.
     """
 
     parameters: tuple[str, ...] = ()
     guards: list[Guard] = field(default_factory=list)
     constants: dict[str, object] = field(default_factory=dict)
     output: Template = Fetched("None")
+    copies: list[CopyBack] = field(default_factory=list)

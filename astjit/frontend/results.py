@@ -15,7 +15,7 @@ from astjit.frontend.reads import Container, Fetched, Leaf, Template
 from astjit.frontend.session import Session
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
-from astjit.ir.value import Param, Value
+from astjit.ir.value import Value
 
 _PLAIN = (int, bool, str, bytes, type(None), complex, type(Ellipsis))
 _NAMED = (torch.dtype, torch.device, torch.memory_format, torch.layout, enum.Enum)
@@ -72,11 +72,14 @@ class Results:
         raise Stop(f"a result of type {type(value).__name__}, made during the call")
 
     def _tensor(self, tensor: SymbolicTensor) -> Template:
-        value = tensor.value
+        """The caller's own tensor, a view of its memory, or a result of the function."""
         if tensor.alias:
             self._once(tensor, "alias of a tensor")
-        if isinstance(value, Param):
-            return Fetched(value.path + tensor.alias)
+        place = tensor.place
+        own = place.storage.param
+        if own is not None and not place.steps:
+            return Fetched(own.path + tensor.alias)
+        value = tensor.value if own is None else place.chain(own)[-1]
         if value not in self.values:
             self.values.append(value)
         return Leaf(self.values.index(value), tensor.alias)

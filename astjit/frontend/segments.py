@@ -3,7 +3,9 @@
 In this version a function is one segment: it is captured whole, or the call runs eagerly.
 """
 
+import builtins
 import inspect
+import keyword
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +18,10 @@ from astjit.frontend import torch_api
 from astjit.frontend.calls import call
 from astjit.frontend.capture import Capture
 from astjit.frontend.hooks import GLOBALS, Hooks, twin
+from astjit.frontend.layouts import separate
 from astjit.frontend.operations import Operations
 from astjit.frontend.outside import Outside
-from astjit.frontend.reads import Reads
+from astjit.frontend.reads import CopyBack, Reads
 from astjit.frontend.results import Results
 from astjit.frontend.session import Session
 from astjit.frontend.stops import HOOKS, RAISED, Failed, NeedsGrad, Stop
@@ -30,7 +33,12 @@ from astjit.types.tensor import TensorType
 
 __all__ = ["Failed", "NeedsGrad", "Segment", "Stop", "lower"]
 
-_IN_GUARDS = (GLOBALS, HOOKS, "torch", "type", "len", "repr", "float", "int", "hasattr")
+_NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+# What guards call by these names, a parameter is not called in them.
+_IN_GUARDS = {name for name, value in vars(builtins).items() if isinstance(value, type)} | {
+    *(GLOBALS, "torch", "len", "repr", "hasattr", "getattr", "isinstance", "callable", "sorted"),
+    *("vars", "id", "any", "all", "iter", "next"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,7 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
     function = segment.function
     signature = _signature(segment)
     names = tuple(signature.parameters)
-    reads.parameters = names
+    reads.parameters = _called(names)
     code = function.__code__
     taken = {*names, *code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars}
     RAISED.first = None
@@ -71,8 +79,11 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
     outside = Outside(capture)
     session = Session(capture, outside, call)
     try:
-        _refuse(names)
+        if not torch_api.state_is_plain():
+            raise Stop("a mode, a function transform or autocast is active")
         outside.constant(GLOBALS, function.__globals__)
+        shown = outside.constant(function.__name__, function)
+        outside.same(code, f"{shown}.__code__", f"{function.__name__}_code")
         with _capturing(Operations(capture)):
             hooks = Hooks(session, function)
             grad = torch.is_grad_enabled()
@@ -83,7 +94,13 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
             raise RAISED.first
         results = Results(session)
         reads.output = results.template(value)
-        capture.function.body.results = list(results.values)
+        copied = [storage.value for storage in capture.written()]
+        capture.function.body.results = list(dict.fromkeys((*results.values, *copied)))
+        for storage in capture.written():
+            index = capture.function.body.results.index(storage.value)
+            assert storage.param is not None
+            reads.copies.append(CopyBack(storage.param.path, index))
+        _memory_guards(capture, outside)
         made = capture.finish()
         _state_guards(capture, outside, made)
     except Failed as failed:
@@ -100,12 +117,34 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
     return made
 
 
-def _refuse(names: tuple[str, ...]) -> None:
-    if not torch_api.state_is_plain():
-        raise Stop("a mode, a function transform or autocast is active")
+def _memory_guards(capture: Capture, outside: Outside) -> None:
+    """Guard that no input which is written shares memory with another (decision D6).
+
+    Raises:
+        Stop: if one does, or cannot be written to in this mode.
+    """
+    paths = [storage.param.path for storage in capture.written() if storage.param is not None]
+    if not paths:
+        return
+    real = {made.origin.path: t for t, made in capture.inputs() if made.origin is not None}
+    others = [path for path in real if path not in paths]
+    name = outside.constant("separate", separate)
+    test = f"{name}(({', '.join(paths)},), ({''.join(f'{path}, ' for path in others)}))"
+    with torch_api.plain_calls():
+        if not separate([real[p] for p in paths], [real[p] for p in others]):
+            raise Stop(f"{', '.join(paths)} is written and shares memory with another input")
+    capture.guard(test, f"{', '.join(paths)} shares no memory with another input")
+
+
+def _called(names: tuple[str, ...]) -> tuple[str, ...]:
+    """What paths and programs call the parameters: as the user does, but for `type` and its kind."""
+    made: list[str] = []
     for name in names:
-        if name in _IN_GUARDS:
-            raise Stop(f"a parameter called {name!r}", syntax=True)
+        shown = f"{name}_" if name in _IN_GUARDS or keyword.iskeyword(name) else name
+        while shown != name and shown in (*names, *made):
+            shown += "_"
+        made.append(shown)
+    return tuple(made)
 
 
 @contextmanager
@@ -134,8 +173,9 @@ def _run(session: Session, hooks: Hooks, segment: Segment, signature: inspect.Si
     """Run the capture copy on the arguments as they are read by path."""
     positional: list[object] = []
     named: dict[str, object] = {}
-    for name, parameter in signature.parameters.items():
-        value = session.outside.read(segment.arguments[name], name)
+    called = session.capture.reads.parameters
+    for (name, parameter), path in zip(signature.parameters.items(), called, strict=True):
+        value = session.outside.read(segment.arguments[name], path)
         if parameter.kind is parameter.VAR_POSITIONAL:
             positional += session.outside.items(value)
         elif parameter.kind is parameter.VAR_KEYWORD:
@@ -149,11 +189,10 @@ def _run(session: Session, hooks: Hooks, segment: Segment, signature: inspect.Si
     return twin(hooks, segment.function)(*positional, **named)
 
 
-_NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
 def _state_guards(capture: Capture, outside: Outside, function: Function) -> None:
     """Guards on what operations depend on besides their operands."""
+    for name in sorted(capture.operators):
+        outside.of_tensors(name)
     plain = outside.constant("state_is_plain", torch_api.state_is_plain)
     capture.guard(f"{plain}()", "no mode, function transform or autocast is active")
     paths = [

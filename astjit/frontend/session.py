@@ -22,7 +22,6 @@ from astjit.frontend.outside import Outside, is_container, is_mapping, is_sequen
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
-from astjit.ir.value import Param
 
 PLAIN = (int, float, bool, str, bytes, type(None), complex, slice, range, Int, Float, torch.Size)
 OPERATORS = frozenset(
@@ -204,7 +203,7 @@ def identical(session: Session, one: object, other: object) -> bool:
 
 def _place(session: Session, value: object) -> str | None:
     if isinstance(value, SymbolicTensor):
-        return value.value.path if isinstance(value.value, Param) and not value.alias else None
+        return value.origin.path if value.origin is not None else None
     return session.outside.path(value)
 
 
@@ -312,8 +311,11 @@ def set_item(session: Session, owner: object, index: object, value: object) -> N
     """`owner[index] = value`, on containers made during capture.
 
     Raises:
-        Stop: for a container that was there before, or a tensor.
+        Stop: for a container that was there before.
     """
+    if isinstance(owner, SymbolicTensor):
+        owner[session.outside.exposed(index)] = value
+        return
     refuse_store(session, owner, "[...]")
     if session.python_method(owner, "__setitem__"):
         raise Stop(f"a store to an item of {type(owner).__name__}, which Python code handles")
@@ -349,19 +351,14 @@ _IN_PLACE: dict[str, Callable[[object, object], object]] = {
     "BitAnd": operator.iand,
     "FloorDiv": operator.ifloordiv,
 }
-_SIGNS = {"Add": "+=", "Sub": "-=", "Mult": "*=", "Div": "/=", "Pow": "**=", "MatMult": "@="}
 
 
 def in_place(session: Session, sign: str, target: object, value: object) -> object:
     """`target SIGN= value`; the new value of the target.
 
     Raises:
-        Stop: for a tensor, or a container that was there before.
+        Stop: for a container that was there before.
     """
-    if isinstance(target, SymbolicTensor):
-        shown = _SIGNS.get(sign, sign)
-        instead = f"x = x {shown.removesuffix('=')} ..." if sign in _SIGNS else "a new tensor"
-        raise Stop(f"an in-place operation on a tensor ({shown})", instead=instead)
     if not is_static(target):
         if is_container(target) or type(target) is set:
             if not isinstance(target, tuple):

@@ -1,6 +1,6 @@
 """Symbolic tensors: what rewritten code computes with during capture.
 
-A symbolic tensor has no memory; it stands for one SSA value. Every torch function that is given
+A symbolic tensor has no memory of its own; it stands for the SSA value that a place holds now. Every torch function that is given
 one, and while the mode is on every torch function at all, ends in `Capture.torch_call`.
 """
 
@@ -11,8 +11,9 @@ from typing import Protocol
 import torch
 
 from astjit.frontend import torch_api
+from astjit.frontend.memory import Place
 from astjit.frontend.stops import Stop
-from astjit.ir.value import Value
+from astjit.ir.value import Param, Value
 from astjit.types.tensor import TensorType
 
 
@@ -43,18 +44,29 @@ class SymbolicTensor(torch.Tensor):
     """A tensor of a capture.
 
     Attributes:
-        value: its SSA value.
-        kind: the type of the value, kept here because the tensor's own attributes are hooked.
+        place: the memory it shows.
+        kind: its type, kept here because the tensor's own attributes are hooked.
         is_parameter: an nn.Parameter came in by this path.
         wants_grad: requires_grad of the input, with gradients switched off.
         alias: for another object of one memory, how it is made of the input: ".detach()".
     """
 
-    value: Value
+    place: Place
     kind: TensorType
     is_parameter: bool
     wants_grad: bool
     alias: str
+
+    @property
+    def value(self) -> Value:
+        """The SSA value that it holds now."""
+        return self.place.value()
+
+    @property
+    def origin(self) -> Param | None:
+        """The input that it is, whatever was written to it; None for any other tensor."""
+        place = self.place
+        return None if place.steps or self.alias else place.storage.param
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
@@ -83,7 +95,7 @@ class SymbolicTensor(torch.Tensor):
 
 
 def symbolic(
-    value: Value,
+    place: Place,
     kind: TensorType,
     sizes: Sequence[int],
     strides: Sequence[int],
@@ -92,11 +104,11 @@ def symbolic(
     is_parameter: bool = False,
     wants_grad: bool = False,
 ) -> SymbolicTensor:
-    """A symbolic tensor for an SSA value, with the sizes and strides of this call."""
+    """A symbolic tensor at a place, with the sizes and strides of this call."""
     device = torch.device(kind.device)
     made = torch_api.wrapper(SymbolicTensor, sizes, strides, dtype, device)
     assert isinstance(made, SymbolicTensor)
-    made.value, made.kind = value, kind
+    made.place, made.kind = place, kind
     made.is_parameter, made.wants_grad, made.alias = is_parameter, wants_grad, ""
     return made
 

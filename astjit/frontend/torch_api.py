@@ -18,6 +18,7 @@ __all__ = [
     "dotted_name",
     "grad_mode",
     "inside_transform",
+    "operators_of",
     "plain_calls",
     "state_is_plain",
     "why_not_plain",
@@ -99,6 +100,23 @@ def attribute_of(func: object) -> str | None:
     return str(descriptor.__name__)
 
 
+_OPERATORS = {
+    **{name: (f"__{name}__", f"__r{name}__") for name in ("add", "sub", "mul", "matmul", "pow")},
+    **{f"{name}_": (f"__i{name}__",) for name in ("add", "sub", "mul", "pow")},
+    **{name: (f"__{name}__",) for name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs")},
+    "div": ("__truediv__", "__rtruediv__", "__div__", "__rdiv__"),
+    "div_": ("__itruediv__", "__idiv__"),
+    "remainder": ("__mod__", "__rmod__"),
+    "remainder_": ("__imod__",),
+    "positive": ("__pos__",),
+}
+
+
+def operators_of(name: str) -> tuple[str, ...]:
+    """The methods of Tensor behind the operator that comes to the hook as a function so called."""
+    return (name,) if name.startswith("__") else _OPERATORS.get(name, ())
+
+
 _NAMES: dict[object, str | None] = {}
 
 
@@ -119,6 +137,8 @@ def dotted_name(func: object) -> str | None:
 
 def _find(func: object) -> str | None:
     name = getattr(func, "__name__", "")
+    if getattr(func, "__qualname__", "") == f"TensorBase.{name}" and hasattr(torch.Tensor, name):
+        return f"Tensor.{name}"  # a method that torch wraps on the class of its C code
     homes = _HOMES
     if getattr(func, "__objclass__", None) is not None:
         homes = tuple(home for home in homes if home[1] is torch.Tensor)

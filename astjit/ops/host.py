@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from astjit.ops.library import Slot
-from astjit.ops.spec import FieldKind, FieldValue, Kind, Op
+from astjit.ops.spec import FieldValue, Kind, Op
 from astjit.types import shape
 from astjit.types.dtype import DType
 from astjit.types.shape import Dim, Expr, Sym
@@ -71,8 +71,8 @@ def host_text(
     """
     if op.kind in (Kind.BODY, Kind.CONTROL):
         raise ValueError(f"{op} has no host text: it is of kind {op.kind.value}")
-    if any(declared.kind is FieldKind.TYPES for declared in op.fields):
-        return _library(operands, fields, size)
+    if "template" in fields:
+        return _templated(operands, fields, size)
     if scalar and op.kind is not Kind.SIZE:
         return _number(op, operands)
     if op.host:
@@ -144,6 +144,67 @@ def _host(
 
 
 # --- library calls -------------------------------------------------------------------------------
+
+
+def _templated(operands: Sequence[str | None], fields: Mapping[str, FieldValue], size: Size) -> str:
+    """A library call, one that is given copies to write to, or the update through a view."""
+    if "written" in fields:
+        return _mutation(operands, fields, size)
+    if "pick" in fields:
+        source, value, *others = operands
+        new = _unlike("new", operands)
+        view = f"{_library([new, *others], fields, size)}{_at(fields['pick'])}"
+        return f"(lambda {new}: ({view}.copy_({value}), {new})[1])({_copied(source)})"
+    call = _library(operands, fields, size)
+    return _picked(call, fields.get("picks"), _unlike("made", operands))
+
+
+def _mutation(operands: Sequence[str | None], fields: Mapping[str, FieldValue], size: Size) -> str:
+    """`(lambda new0: (new0, torch.sort(x, out=new0)))(copy of y)`, without what is not new."""
+    written, picks = fields["written"], fields["picks"]
+    assert isinstance(written, tuple)
+    names = {slot: _unlike(f"new{slot}", operands) for slot in written}
+    inner = [names.get(slot, text) for slot, text in enumerate(operands)]
+    call = _library(inner, fields, size)
+    given, kept = ", ".join(names.values()), ", ".join(_copied(operands[slot]) for slot in written)
+    if picks == ():
+        made = f"({call}, {given})[{'1:' if len(names) > 1 else '1'}]"
+    elif picks is None:
+        made = f"({given}, {call})"
+    else:
+        star = "*" if len(picks) > 1 else ""  # type: ignore[arg-type]
+        made = f"({given}, {star}{_picked(call, picks, _unlike('made', operands))})"
+    return f"(lambda {given}: {made})({kept})"
+
+
+def _unlike(name: str, operands: Sequence[str | None]) -> str:
+    """The name, with underscores until no operand is written with it."""
+    while any(name in text for text in operands if text):
+        name += "_"
+    return name
+
+
+def _copied(text: str | None) -> str:
+    """A copy with the strides of the original."""
+    shown = _atom(text)
+    like = f"dtype={shown}.dtype, device={shown}.device"
+    return f"torch.empty_strided({shown}.shape, {shown}.stride(), {like}).copy_({shown})"
+
+
+def _at(path: FieldValue) -> str:
+    assert isinstance(path, tuple)
+    return "".join(f"[{index}]" for index in path)
+
+
+def _picked(call: str, picks: FieldValue, made: str) -> str:
+    """The parts of a call's result that are wanted; None: the result as it is."""
+    if picks is None:
+        return call
+    assert isinstance(picks, tuple)
+    if len(picks) == 1:
+        return f"{call}{_at(picks[0])}"
+    parts = ", ".join(f"{made}{_at(path)}" for path in picks)
+    return f"(lambda {made}: ({parts},))({call})"
 
 
 def _library(operands: Sequence[str | None], fields: Mapping[str, FieldValue], size: Size) -> str:

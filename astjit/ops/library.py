@@ -28,6 +28,7 @@ ROWS = (
         fields=(
             Field("target", FieldKind.TEXT),  # dotted name, such as "torch.sort"
             Field("template", FieldKind.ANY, ()),  # (args, kwargs) with Slot(i) for operand i
+            Field("picks", FieldKind.ANY, None),  # where in its result the tensors are; None: it
             Field("types", FieldKind.TYPES, ()),  # result types, found on meta tensors (D13)
         ),
         results=None,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from astjit.ops.layout import dense_or_strided, resolved_shape, view_strides
 from astjit.ops.rules import normal_axis
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule, View
+from astjit.ops.update import by_row, permuted_back, refused, reshaped
 from astjit.types.shape import Dim, Sizes, add, floordiv, minimum, mul, sub
 from astjit.types.tensor import Type
 
@@ -235,7 +236,7 @@ ROWS = (
     _view(
         "slice",
         _infer_slice,
-        View(_slice_offset, _none),
+        View(_slice_offset, _none, by_row("slice_update")),
         "`input[start:stop:step]` along one axis",
         fields=(
             Field("dim", FieldKind.INT, 0),
@@ -248,7 +249,7 @@ ROWS = (
     _view(
         "select",
         _infer_select,
-        View(_select_offset, _select_axes),
+        View(_select_offset, _select_axes, by_row("select_update")),
         "the slice at one index of an axis, which goes",
         fields=(DIM, Field("index", FieldKind.SIZE)),
         torch=("torch.select", "Tensor.select"),
@@ -257,7 +258,7 @@ ROWS = (
     _view(
         "permute",
         _by_axes(_permute_axes),
-        View(_no_offset, _permute_axes),
+        View(_no_offset, _permute_axes, permuted_back),
         "the axes in another order",
         fields=(Field("dims", FieldKind.AXES),),
         torch=("torch.permute", "Tensor.permute"),
@@ -267,7 +268,7 @@ ROWS = (
     _view(
         "squeeze",
         _by_axes(_squeeze_axes),
-        View(_no_offset, _squeeze_axes),
+        View(_no_offset, _squeeze_axes, reshaped),
         "without those of the axes `dim` that have size 1",
         fields=(Field("dim", FieldKind.AXES),),
         host="torch.squeeze({0}, {dim})",
@@ -275,7 +276,7 @@ ROWS = (
     _view(
         "unsqueeze",
         _by_axes(_unsqueeze_axes),
-        View(_no_offset, _unsqueeze_axes),
+        View(_no_offset, _unsqueeze_axes, reshaped),
         "with an axis of size 1 more",
         fields=(DIM,),
         torch=("torch.unsqueeze", "Tensor.unsqueeze"),
@@ -284,7 +285,7 @@ ROWS = (
     _view(
         "expand",
         _infer_expand,
-        View(_no_offset, _expand_axes),
+        View(_no_offset, _expand_axes, refused),
         "axes of size 1 repeated without a copy; -1 keeps a size",
         fields=(Field("size", FieldKind.SIZES),),
         torch=("Tensor.expand", "torch.broadcast_to", "Tensor.broadcast_to"),
@@ -294,7 +295,7 @@ ROWS = (
     _view(
         "view",
         _infer_reshape,
-        View(_no_offset, _none),
+        View(_no_offset, _none, reshaped),
         "the same memory with other sizes",
         fields=(Field("shape", FieldKind.SIZES),),
         torch=("Tensor.view",),
@@ -304,7 +305,7 @@ ROWS = (
     _view(
         "diagonal",
         _infer_diagonal,
-        View(_diagonal_offset, _none),
+        View(_diagonal_offset, _none, by_row("diagonal_update")),
         "the diagonals of two axes as the last axis",
         fields=(
             Field("offset", FieldKind.INT, 0),

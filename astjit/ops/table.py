@@ -17,6 +17,7 @@ from astjit.ops import (
     reduce,
     shape,
     spellings,
+    update,
     viewing,
 )
 from astjit.ops.spec import Op, Spelling
@@ -31,6 +32,7 @@ _FAMILIES = (
     factory,
     linear,
     library,
+    update,
     control,
     body,
 )

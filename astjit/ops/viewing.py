@@ -77,7 +77,9 @@ def _t(emit: Emitter, x: Ref) -> object:
     rank = tensor_of(x).rank
     if rank > 2:
         return NotImplemented
-    return _swapped(emit, x, 0, 1) if rank == 2 else x
+    if rank < 2:
+        return emit.emit("permute", x, dims=tuple(range(rank)))
+    return _swapped(emit, x, 0, 1)
 
 
 def _mt(emit: Emitter, x: Ref) -> object:

@@ -291,6 +291,7 @@ class HostWriter:
         guards = list(guard_lines(self.guards.items, miss))
         tried = _indent(guards, 2) if guards else ["        pass"]
         text = [f"def {name}{head}", "    try:", *tried, f"    except {error}:"]
+        self._copy_back(results)
         text += [f"        return {miss}", *_indent(self.lines, 1)]
         text.append(f"    return {self._result(self.reads.output, results)}")
         reasons = list(reason_lines(self.guards.items))
@@ -299,6 +300,13 @@ class HostWriter:
         explain.append("    return ''")
         namespace = dict(self.words.namespace)
         return HostText(name, _joined(text), why, _joined(explain), namespace, self.kernels)
+
+    def _copy_back(self, results: list[str]) -> None:
+        """Give inputs that were written their new elements, after all that can fail."""
+        inputs = {p.path: p for p in self.function.params}
+        for copied in self.reads.copies:
+            target = self.texts[inputs[copied.path]]
+            self.lines.append(f"{target}.copy_({results[copied.index]})")
 
     def _result(self, template: Template, results: list[str]) -> str:
         match template:
