@@ -7,15 +7,16 @@ something else: the text found is compiled again and its code compared with the 
 import __future__
 
 import ast
-import bisect
 import copy
-import dis
 import inspect
 import linecache
-import threading
+import sys
+import tokenize
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from astjit.frontend.codes import PerCode, nested, requalified, same_code
 from astjit.frontend.stops import HOOKS, Stop
 from astjit.frontend.syntax import Mangler
 from astjit.location import Location
@@ -54,24 +55,19 @@ class Source:
         return tree
 
 
-_LOCK = threading.Lock()
-_KNOWN: dict[int, tuple[types.CodeType, Source]] = {}
-
-
-_REWRITTEN: dict[int, types.CodeType] = {}
+_KNOWN: PerCode[Source] = PerCode()
+_REWRITTEN: PerCode[bool] = PerCode()
 
 
 def mark_rewritten(code: types.CodeType) -> None:
     """Record code, and all code inside it, as part of a capture copy."""
-    _REWRITTEN[id(code)] = code
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            mark_rewritten(inner)
+    for part in nested(code):
+        _REWRITTEN.put(part, True)
 
 
 def is_rewritten(code: types.CodeType) -> bool:
     """Whether code is part of a capture copy; its functions were made during capture."""
-    return id(code) in _REWRITTEN
+    return _REWRITTEN.get(code) is not None
 
 
 def source_of(function: types.FunctionType) -> Source:
@@ -81,16 +77,17 @@ def source_of(function: types.FunctionType) -> Source:
         Stop: if there is no source, or it is not the text of the running code.
     """
     code = function.__code__
-    with _LOCK:
-        known = _KNOWN.get(id(code))
-    if known is not None:
-        return known[1]
-    source = _find(function)
-    if not _same_code(source, function):
-        _stop(f"the source of {function.__qualname__} has changed since it was imported", code)
-    with _LOCK:
-        _KNOWN[id(code)] = code, source
-    return source
+    if (known := _KNOWN.get(code)) is not None:
+        return known
+    found = list(_candidates(function))
+    if not found:
+        _stop(f"no readable source for {function.__qualname__}", code)
+    for source in found:
+        if _is_text_of(source, function):
+            _KNOWN.put(code, source)
+            return source
+    _stop(f"the source of {function.__qualname__} has changed since it was imported", code)
+    raise AssertionError
 
 
 def _stop(reason: str, code: types.CodeType) -> None:
@@ -99,7 +96,8 @@ def _stop(reason: str, code: types.CodeType) -> None:
     )
 
 
-def _find(function: types.FunctionType) -> Source:
+def _candidates(function: types.FunctionType) -> Iterator[Source]:
+    """What stands where the function was defined."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
@@ -107,18 +105,25 @@ def _find(function: types.FunctionType) -> Source:
         _stop(f"no source for {function.__qualname__}", code)
     try:
         if code.co_name == "<lambda>":
-            return _find_lambda(code, lines)
-        return _find_def(code, lines)
-    except (SyntaxError, ValueError, StopIteration, IndentationError):
-        _stop(f"no readable source for {function.__qualname__}", code)
-    raise AssertionError
+            yield from _lambdas(code, lines)
+        else:
+            yield _find_def(code, lines)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
 
 
 def _find_def(code: types.CodeType, lines: list[str]) -> Source:
-    """A `def`: its block of lines, parsed inside `if 1:` so that indentation needs no change."""
-    block = inspect.getblock(lines[code.co_firstlineno - 1 :])
-    text = "".join(block)
-    found = _parse(text, code.co_firstlineno)
+    """A `def`: its block of lines, parsed inside `if 1:` so that indentation needs no change.
+
+    Raises:
+        SyntaxError: if it cannot be read.
+        ValueError: if another function stands there.
+    """
+    try:
+        text = "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))
+        found = _parse(text, code.co_firstlineno)
+    except tokenize.TokenError as error:
+        raise SyntaxError(str(error)) from None
     if found.name != code.co_name:
         raise ValueError("another function stands there")
     return Source(code.co_filename, code.co_firstlineno, text, found, class_of(code))
@@ -148,23 +153,29 @@ def class_of(code: types.CodeType) -> str:
     return ""
 
 
-def _find_lambda(code: types.CodeType, lines: list[str]) -> Source:
-    """A lambda: the innermost in the file whose body covers what the code does."""
-    found: Source | None = None
-    module = ast.parse("".join(lines))
-    spans = [p for p in code.co_positions() if (None not in p and p[0] != p[1]) or p[2] != p[3]]
-    first = min((p[0], p[2]) for p in spans if p[0] is not None and p[2] is not None)
-    last = max((p[1], p[3]) for p in spans if p[1] is not None and p[3] is not None)
-    for node in ast.walk(module):
-        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
-            body = node.body
-            start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
-            if start <= first and last <= end:
-                text = "".join(lines[node.lineno - 1 : node.end_lineno])
-                found = Source(code.co_filename, node.lineno, text, node, class_of(code))
-    if found is None:
-        raise ValueError("no such lambda")
-    return found
+def _lambdas(code: types.CodeType, lines: list[str]) -> Iterator[Source]:
+    """The lambdas on the first line of the code, those first whose body covers what it does.
+
+    Python may run without columns; then every lambda of the line may be the one.
+    """
+    found = [
+        node
+        for node in ast.walk(ast.parse("".join(lines)))
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
+    ]
+    spans = [p for p in code.co_positions() if None not in p and (p[0], p[2]) != (p[1], p[3])]
+    starts = [(p[0], p[2]) for p in spans if p[0] is not None and p[2] is not None]
+    ends = [(p[1], p[3]) for p in spans if p[1] is not None and p[3] is not None]
+    if starts:
+        found = [node for node in found if _covers(node.body, min(starts), max(ends))]
+    for node in reversed(found):  # the innermost comes last in a walk
+        text = "".join(lines[node.lineno - 1 : node.end_lineno])
+        yield Source(code.co_filename, node.lineno, text, node, class_of(code))
+
+
+def _covers(node: ast.expr, first: tuple[int, int], last: tuple[int, int]) -> bool:
+    start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    return start <= first and last <= end
 
 
 # --- compiling a tree as the function it was -----------------------------------------------------
@@ -190,7 +201,7 @@ def compiled(
         ast.copy_location(statement, tree)
     (inner,) = _inside(_compile(_factory(free, statement), code), FACTORY)
     made = _inside(inner, name)[-1]  # a lambda among the defaults comes before
-    return made.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    return requalified(made, code.co_name, code.co_qualname)
 
 
 def _factory(free: list[str], statement: ast.stmt) -> ast.stmt:
@@ -212,61 +223,13 @@ def _inside(code: types.CodeType, name: str) -> list[types.CodeType]:
     return [c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name]
 
 
-def _same_code(source: Source, function: types.FunctionType) -> bool:
-    """Whether the text compiles to the running code; rewritten asserts are not compared."""
-    code = function.__code__
-    tree = source.fresh_tree()
-    made = compiled(tree, code, hooks=False)
-    if _equal(made, code):
+def _is_text_of(source: Source, function: types.FunctionType) -> bool:
+    """Whether the text compiles to the running code, in which pytest may have changed asserts."""
+    tree, code = source.fresh_tree(), function.__code__
+    if same_code(compiled(tree, code, hooks=False), code):
         return True
-    has_asserts = any(isinstance(n, ast.Assert) for n in ast.walk(tree))
-    if has_asserts and _ASSERTS in function.__globals__:
-        return made.co_varnames[: made.co_argcount] == code.co_varnames[: code.co_argcount]
-    return False
-
-
-def _equal(one: types.CodeType, other: types.CodeType) -> bool:
-    """Whether two code objects do the same."""
-    fields = ("co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount")
-    if any(getattr(one, f) != getattr(other, f) for f in fields):
+    pytest = sys.modules.get("_pytest.assertion.rewrite")
+    if pytest is None or _ASSERTS not in function.__globals__ or isinstance(tree, ast.Lambda):
         return False
-    if (one.co_flags ^ other.co_flags) & ~inspect.CO_NESTED:
-        return False
-    if one.co_code == other.co_code and one.co_names == other.co_names:
-        pairs = list(zip(one.co_consts, other.co_consts, strict=False))
-        return len(one.co_consts) == len(other.co_consts) and all(
-            _equal_constants(a, b) for a, b in pairs
-        )
-    mine, theirs = _steps(one), _steps(other)
-    return len(mine) == len(theirs) and all(
-        a[0] == b[0] and _equal_constants(a[1], b[1]) for a, b in zip(mine, theirs, strict=True)
-    )
-
-
-_NOISE = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "RESUME", "NOP", "EXTENDED_ARG"})
-
-
-def _steps(code: types.CodeType) -> list[tuple[str, object]]:
-    """The instructions, alike for both ways in which Python compiles `name.attribute(...)`.
-
-    Which of the two it takes depends on whether the module imports `name`, which the function's
-    own text does not tell.
-    """
-    kept = [i for i in dis.get_instructions(code) if i.opname not in _NOISE]
-    offsets = [i.offset for i in kept]
-    steps: list[tuple[str, object]] = []
-    for step in kept:
-        name = "LOAD_ATTR" if step.opname == "LOAD_METHOD" else step.opname
-        value = step.argval
-        if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
-            value = bisect.bisect_left(offsets, step.argval)
-        steps.append((name, value))
-    return steps
-
-
-def _equal_constants(a: object, b: object) -> bool:
-    if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
-        return _equal(a, b)
-    if isinstance(a, str) and isinstance(b, str) and "<locals>" in b:
-        return True  # a qualified name, which tells where the function stands
-    return type(a) is type(b) and (a == b or a != a)
+    pytest.rewrite_asserts(ast.Module([tree], []), source.text.encode(), code.co_filename)
+    return same_code(compiled(tree, code, hooks=False), code)

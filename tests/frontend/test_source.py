@@ -1,11 +1,17 @@
 import ast
+import gc
 import importlib.util
 import linecache
 import textwrap
 import types
+import weakref
 
 import pytest
+from _pytest.assertion.rewrite import rewrite_asserts
 
+from astjit.frontend import hooks, source
+from astjit.frontend.codes import nested
+from astjit.frontend.hooks import rewritten_code
 from astjit.frontend.rewrite import rewrite
 from astjit.frontend.source import class_of, compiled, source_of
 from astjit.frontend.stops import HOOKS, Stop
@@ -163,6 +169,115 @@ def test_asserts_that_pytest_rewrote_do_not_matter():
         return x
 
     assert source_of(function).tree.name == "function"
+
+
+ASSERTS = """\
+def f(x, y=2):
+    if x.ndim:
+        y = y - 1
+        x = x + y
+    assert x.shape[0] > y, "a message"
+    for item in (x, y):
+        assert item is not None and -1 < y
+        x = [item + x for item in x]
+    return y
+"""
+
+
+@pytest.fixture
+def rewritten(tmp_path):
+    """A function as pytest would import it, and the path of its file."""
+    path = tmp_path / "asserting.py"
+    tree = ast.parse(ASSERTS)
+    rewrite_asserts(tree, ASSERTS.encode(), str(path))
+    names = {}
+    exec(compile(tree, str(path), "exec"), names)
+    return names["f"], path
+
+
+def test_rewritten_asserts_are_seen_through(rewritten):
+    function, path = rewritten
+    path.write_text(ASSERTS)
+    assert "assert" in ast.unparse(source_of(function).tree)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y - 1", "y - 2"),
+        ("        x = x + y", "    x = x + y"),
+        ("> y", "> x"),
+        ("[0]", "[1]"),
+        ("-1 <", "-2 <"),
+        ("is not None", "is None"),
+        ('"a message"', '"another"'),
+        ("return y", "return x"),
+    ],
+)
+def test_a_change_is_seen_beside_rewritten_asserts(rewritten, before, after):
+    function, path = rewritten
+    assert before in ASSERTS
+    path.write_text(ASSERTS.replace(before, after, 1))
+    with pytest.raises(Stop, match="has changed"):
+        source_of(function)
+
+
+@pytest.mark.parametrize("text", ["(x\n", '"""x\n', "x\n  y\n", "$\n"])
+def test_a_file_that_no_longer_parses_stops(load, tmp_path, text):
+    path = tmp_path / "broken.py"
+    module = load("def f(x):\n    return x + 1\ng = lambda x: x + 1\n", path)
+    path.write_text("def f(x):\n    return " + text)
+    with pytest.raises(Stop, match=r"no readable source for f|has changed"):
+        source_of(module.f)
+    with pytest.raises(Stop, match=r"no readable source for <lambda>|no source for"):
+        source_of(module.g)
+
+
+def test_equal_code_in_two_files_has_two_sources(load):
+    text = "def f(x):\n    return x + 1\n"
+    one, other = load(text), load(text)
+    assert one.f.__code__ == other.f.__code__
+    assert source_of(one.f).file != source_of(other.f).file == other.__file__
+
+
+def test_lambdas_without_columns(load):
+    """As with -X no_debug_ranges: told apart by what they do."""
+    module = load(MODULE)
+    for function in (*module.pair, *module.several, module.decorated.__wrapped__):
+        code = function.__code__
+        bare = function.__code__.replace(co_linetable=without_columns(code))
+        found = source_of(types.FunctionType(bare, module.__dict__, "f", None, ()))
+        assert ast.unparse(found.tree) == ast.unparse(source_of(function).tree)
+
+
+def without_columns(code):
+    """A line table that says of every instruction only its first line."""
+    units = len(code.co_code) // 2
+    entry = 0x80 | 13 << 3  # "no columns", then the distance to the line before
+    return b"".join(bytes((entry | min(8, units - at) - 1, 0)) for at in range(0, units, 8))
+
+
+def test_what_is_known_of_a_function_goes_with_it(load):
+    module = load("def f(x):\n    return [x for _ in 'ab']\n")
+    gc.collect()
+    rewritten_code(module.f)
+    assert source._KNOWN.get(module.f.__code__) is source_of(module.f)
+    tables = (source._KNOWN, source._REWRITTEN, hooks._COPIES)
+    before = [len(table) for table in tables]
+    gone = weakref.ref(module.f.__code__)
+    del module.f
+    gc.collect()
+    assert gone() is None
+    # f itself; its copy and the comprehension inside it; its copy
+    assert [b - len(table) for b, table in zip(before, tables, strict=True)] == [1, 2, 1]
+
+
+def test_what_is_defined_inside_is_named_as_eager_names_it(load):
+    module = load(MODULE)
+    made = compiled(source_of(module.outer).fresh_tree(), module.outer.__code__, hooks=False)
+    assert [inner.co_qualname for inner in nested(made)] == [
+        inner.co_qualname for inner in nested(module.outer.__code__)
+    ]
 
 
 def test_a_fresh_tree_has_private_names_spelled_out(load):
