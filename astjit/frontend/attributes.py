@@ -16,7 +16,6 @@ from astjit.frontend.outside import STATIC, TORCH_STATIC
 from astjit.frontend.session import Session
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
-from astjit.ir.value import Param
 
 _MISSING = object()
 _HIDDEN = frozenset({"value", "kind", "is_parameter", "wants_grad", "alias"})  # of SymbolicTensor
@@ -70,7 +69,8 @@ def _of_module(session: Session, owner: types.ModuleType, name: str) -> object:
     path = session.outside.path(owner) or session.outside.constant(owner.__name__, owner)
     value = getattr(owner, name)
     if type(value) in (int, float) and owner.__name__ in _CONSTANT_MODULES:  # math.pi
-        session.capture.guard(f"repr({path}.{name}) == {repr(value)!r}", f"{path}.{name} is {value}")
+        test = f"repr({path}.{name}) == {repr(value)!r}"
+        session.capture.guard(test, f"{path}.{name} is {value}")
         return value
     return session.outside.read(value, f"{path}.{name}")
 

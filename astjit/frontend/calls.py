@@ -249,7 +249,7 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
     if path is None:
         raise Stop(f"the function {function.__qualname__} was reached without a path")
     hooks = Hooks(session, function, path)
-    return twin(hooks, function, hooks.defaults())(*args, **kwargs)
+    return twin(hooks, function, hooks.defaults(len(args), kwargs))(*args, **kwargs)
 
 
 _EFFECTFUL = words("random logging warnings time os io pathlib threading subprocess")

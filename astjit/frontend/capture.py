@@ -277,7 +277,8 @@ class Capture:
         """The carrier of a Python number reached by `path`."""
         kind = PY_INT if isinstance(number, int) else PY_FLOAT
         if isinstance(number, int) and not -(2**63) <= number < 2**63:
-            self.guard(f"{path} == {number}", f"{path} is an int beyond 64 bits")
+            for test in (f"type({path}) is int", f"{path} == {number}"):
+                self.guard(test, f"{path} is an int beyond 64 bits")
             return number
         self.guard(f"type({path}) is {type(number).__name__}", f"{path} is a Python {kind}")
         param = Param(kind, self.fresh_input(path), path, here())

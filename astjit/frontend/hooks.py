@@ -7,7 +7,7 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Container
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 
@@ -84,7 +84,8 @@ class Hooks:
         if name in self.function.__globals__:
             return outside.read(value, f"{self._globals}[{name!r}]")
         self.session.capture.guard(f"{name!r} not in {self._globals}", f"{name} is Python's own")
-        own = outside.constant("builtins", self.function.__builtins__)
+        function: Any = self.function
+        own = outside.constant("builtins", function.__builtins__)
         return outside.read(value, f"{own}[{name!r}]")
 
     def cell(self, name: str, value: object) -> object:

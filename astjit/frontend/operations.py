@@ -168,6 +168,8 @@ class Operations:
         kind = owner.kind
         if name == "shape":
             return self.shape(owner)
+        if name == "data":
+            return self.capture.alias(owner, ".data")
         if name.startswith("is_") and name[3:] in _DEVICES:
             return kind.device.split(":")[0] == name[3:]
         if name == "device":

@@ -8,6 +8,7 @@
 Containers and plain objects keep their identity; their parts are read when they are asked for.
 """
 
+import builtins
 import enum
 import types
 from collections import OrderedDict
@@ -114,18 +115,17 @@ class Outside:
         if isinstance(value, int | float) and not isinstance(value, enum.Enum):
             raise Stop(f"{path} is a number of type {type(value).__name__}")
         if isinstance(value, enum.Enum):
-            return self._same(value, path, f"{type(value).__name__}.{value.name}")
+            return self.same(value, path, f"{type(value).__name__}.{value.name}")
         if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
-            return self._same(value, path, str(value))
+            return self.same(value, path, str(value))
         if type(value) in STATIC or isinstance(value, TORCH_STATIC) or _empty_tuple(value):
-            shown = repr(value) if type(value) in (str, bytes) else self.constant("value", value)
-            guard(f"{path} == {shown}", f"{path} is {value!r}")
+            self.equal(value, path)
             return value
         if type(value) in (set, frozenset):
             return self._frozen(value, path)
         return self._object(value, path)
 
-    def _same(self, value: object, path: str, name: str) -> object:
+    def same(self, value: object, path: str, name: str) -> object:
         """An object that must be this very one."""
         self.know(value, path)
         shown = self.constant(name, value)
@@ -133,12 +133,35 @@ class Outside:
             self.capture.guard(f"{path} is {shown}", f"{path} is {name}")
         return value
 
+    def equal(self, value: object, path: str) -> None:
+        """Guard that a static value is this one, of this type: `1 == True == 1.0`."""
+        guard, reason = self.capture.guard, f"{path} is {value!r}"
+        guard(f"type({path}) is {self.type_name(type(value))}", reason)
+        if type(value) in (complex, range):  # 0j == -0j, range(0) == range(1, 1)
+            guard(f"repr({path}) == {repr(value)!r}", reason)
+        else:
+            plain = type(value) in (str, bytes, int) or _empty_tuple(value)
+            guard(f"{path} == {value!r}" if plain else self._is_constant(value, path), reason)
+
+    def _is_constant(self, value: object, path: str) -> str:
+        return f"{path} == {self.constant('value', value)}"
+
+    def type_name(self, cls: type) -> str:
+        """How guards name a class: Python's own by their names."""
+        own = getattr(builtins, cls.__name__, None) is cls
+        return cls.__name__ if own else self.constant(cls.__name__, cls)
+
     def _frozen(self, value: Any, path: str) -> object:
         if not all(type(item) in (*STATIC, int, float, bool) for item in value):
             raise Stop(f"{path} is a set of other things than numbers and strings")
         self.know(value, path)
-        shown = self.constant("items", frozenset(value))
-        self.capture.guard(f"{path} == {shown}", f"{path} is {sorted(map(repr, value))}")
+        texts = sorted(map(repr, value))
+        reason = f"{path} is {texts}"
+        self.capture.guard(f"type({path}) is {type(value).__name__}", reason)
+        if all(type(item) is str for item in value):
+            self.capture.guard(f"{path} == {self.constant('items', frozenset(value))}", reason)
+        else:  # {1} == {True}
+            self.capture.guard(f"sorted(map(repr, {path})) == {texts}", reason)
         return value
 
     def _object(self, value: object, path: str) -> object:
@@ -157,13 +180,18 @@ class Outside:
             function = self.read(value.__func__, f"{path}.__func__")
             return types.MethodType(function, owner)  # type: ignore[arg-type]
         if isinstance(value, (types.ModuleType, type)) or callable_in_c(value):
-            return self._same(value, path, getattr(value, "__name__", "object"))
+            return self.same(value, path, getattr(value, "__name__", "object"))
         self.know(value, path)
-        kind = self.constant(type(value).__name__, type(value))
-        if type(value).__module__ == "builtins":
-            kind = type(value).__name__
+        kind = self.type_name(type(value))
         guard(f"type({path}) is {kind}", f"{path} is a {type(value).__name__}")
         return value
+
+    def of_tensors(self, name: str) -> None:
+        """Guard that an attribute of torch.Tensor is what it is now."""
+        meant = getattr(torch.Tensor, name, None)
+        if meant is not None and meant is getattr(torch.Tensor, name):
+            tensor = self.constant("Tensor", torch.Tensor)
+            self.same(meant, f"{tensor}.{name}", f"Tensor_{name}")
 
     # --- parts ---
 
@@ -194,6 +222,9 @@ class Outside:
         if is_mapping(value):
             keys = ", ".join(self.key(k) for k in value)
             self.capture.guard(f"[*{path}] == [{keys}]", f"the keys of {path}")
+            if any(type(k) in (int, float, bool) for k in value):  # [1] == [True]
+                texts = [*map(repr, value)]
+                self.capture.guard(f"[*map(repr, {path})] == {texts}", f"the keys of {path}")
             made = {k: self.read(v, f"{path}[{self.key(k)}]") for k, v in value.items()}
             return type(value)(made)
         return value

@@ -24,7 +24,7 @@ from astjit.frontend.outside import Outside
 from astjit.frontend.reads import CopyBack, Reads
 from astjit.frontend.results import Results
 from astjit.frontend.session import Session
-from astjit.frontend.stops import HOOKS, RAISED, Failed, NeedsGrad, Stop
+from astjit.frontend.stops import RAISED, Failed, NeedsGrad, Stop
 from astjit.frontend.symbolic import CURRENT, Handler, Mode
 from astjit.ir.function import Function
 from astjit.location import Location
@@ -137,7 +137,7 @@ def _memory_guards(capture: Capture, outside: Outside) -> None:
 
 
 def _called(names: tuple[str, ...]) -> tuple[str, ...]:
-    """What paths and programs call the parameters: as the user does, but for `type` and its kind."""
+    """What paths and programs call parameters: as the user does, but for `type` and its kind."""
     made: list[str] = []
     for name in names:
         shown = f"{name}_" if name in _IN_GUARDS or keyword.iskeyword(name) else name

@@ -104,7 +104,9 @@ _OPERATORS = {
     **{name: (f"__{name}__", f"__r{name}__") for name in ("add", "sub", "mul", "matmul", "pow")},
     **{f"{name}_": (f"__i{name}__",) for name in ("add", "sub", "mul", "pow")},
     **{name: (f"__{name}__",) for name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs")},
-    "div": ("__truediv__", "__rtruediv__", "__div__", "__rdiv__"),
+    "div": ("__truediv__",),
+    "__rdiv__": ("__rtruediv__",),
+    **{f"bitwise_{name}": (f"__r{name}__",) for name in ("and", "or", "xor")},
     "div_": ("__itruediv__", "__idiv__"),
     "remainder": ("__mod__", "__rmod__"),
     "remainder_": ("__imod__",),
@@ -114,7 +116,9 @@ _OPERATORS = {
 
 def operators_of(name: str) -> tuple[str, ...]:
     """The methods of Tensor behind the operator that comes to the hook as a function so called."""
-    return (name,) if name.startswith("__") else _OPERATORS.get(name, ())
+    if name.startswith("__") and name not in _OPERATORS:
+        return name, f"__r{name[2:]}"
+    return _OPERATORS.get(name, ())
 
 
 _NAMES: dict[object, str | None] = {}
@@ -137,8 +141,6 @@ def dotted_name(func: object) -> str | None:
 
 def _find(func: object) -> str | None:
     name = getattr(func, "__name__", "")
-    if getattr(func, "__qualname__", "") == f"TensorBase.{name}" and hasattr(torch.Tensor, name):
-        return f"Tensor.{name}"  # a method that torch wraps on the class of its C code
     homes = _HOMES
     if getattr(func, "__objclass__", None) is not None:
         homes = tuple(home for home in homes if home[1] is torch.Tensor)
@@ -147,4 +149,6 @@ def _find(func: object) -> str | None:
         for spelled in (name, short, f"__{name}__"):
             if spelled and getattr(home, spelled, None) == func:
                 return f"{prefix}.{spelled}"
+    if getattr(func, "__qualname__", "") == f"TensorBase.{name}" and hasattr(torch.Tensor, name):
+        return f"Tensor.{name}"  # a method that torch wraps on the class of its C code
     return None

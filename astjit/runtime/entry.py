@@ -1,6 +1,8 @@
 """The function that a user calls instead of their own: their signature, programs tried in turn.
 
-    def rms_norm(x, residual, w, eps=eps_default):
+    def rms_norm(x, residual, w, eps=unset):
+        if eps is unset:
+            eps = original.__defaults__[-1]
         if function_modes() or dispatch_modes() or autocast() or tracing() or ...:
             return original(x, residual, w, eps)
         calls[0] += 1
@@ -15,9 +17,10 @@
             return missed(x, residual, w, eps)
         return original(x, residual, w, eps)
 
-Python itself binds arguments and defaults. A mode, a transform, a tracer or autocast changes what
-operations mean or looks at them, so there the original runs. A program has no effects before its
-results are complete, so after an exception the original runs too, and raises its own.
+Python itself binds arguments; defaults are asked for at each call, as Python does. A mode, a
+transform, a tracer or autocast changes what operations mean or looks at them, so there the original
+runs. A program has no effects before its results are complete, so after an exception the original
+runs too, and raises its own.
 """
 
 import builtins
@@ -26,6 +29,8 @@ import keyword
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from textwrap import indent
 from typing import Any
 
 import torch
@@ -39,7 +44,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY)
 _BODY = """\
 def {name}({declared}):
-    if (
+{filled}    if (
         {function_modes}()
         or {dispatch_modes}()
         or {tracing}()
@@ -59,11 +64,17 @@ def {name}({declared}):
         return {missed}({given})
     return {original}({passed})
 
+
 def {bind}({declared}):
-    return ({given}{comma})
+{defaults}    return ({given}{comma})
 
 def {run}({given}):
     return {original}({passed})
+"""
+_FILLED = """\
+    try:
+{indented}    except {wrong}:
+        return {without}({given})
 """
 
 
@@ -83,6 +94,16 @@ class Loaded:
     why_not: Callable[..., str]
     origins: Callable[[], Sequence[tuple[str, int]]]
     warning: str = ""
+
+
+class _Unset:
+    """Stands in the entry's signature for a default, which is asked for when it is needed."""
+
+    def __repr__(self) -> str:
+        return "<the default>"
+
+
+_UNSET: Any = _Unset()
 
 
 class Entry:
@@ -115,6 +136,7 @@ class Entry:
             namespace[name] = value
             return name
 
+        unset = known("unset", _UNSET)
         words = {
             "function_modes": known("function_modes", _C._len_torch_function_stack),
             "dispatch_modes": known("dispatch_modes", _C._len_torch_dispatch_stack),
@@ -135,8 +157,14 @@ class Entry:
             "given": ", ".join(self.parameters),
             "comma": "," if len(parameters) == 1 else "",
             "passed": ", ".join(_passed(p) for p in parameters),
-            "declared": _declared(parameters, known),
+            "declared": _declared(parameters, unset),
         }
+        words["defaults"] = _defaults(parameters, words["original"], unset)
+        words["filled"] = ""
+        if words["defaults"]:
+            words["wrong"] = known("wrong_defaults", (TypeError, LookupError))
+            words["without"] = known("without_defaults", partial(_without_defaults, original))
+            words["filled"] = _FILLED.format(**words, indented=indent(words["defaults"], "    "))
         self.text = _BODY.format(**words)
         file = f"<astjit entry of {words['name']}>"
         exec(compile(self.text, file, "exec"), namespace)
@@ -145,6 +173,41 @@ class Entry:
         self.bind: Callable[..., tuple[object, ...]] = made[words["bind"]]
         self.bind.__qualname__ = getattr(original, "__qualname__", own)  # named in TypeErrors
         self.run: Callable[..., object] = made[words["run"]]
+
+
+def _defaults(parameters: Sequence[inspect.Parameter], original: str, unset: str) -> str:
+    """Statements that take defaults for what is not given: as many as there were, from the end."""
+    lines: list[str] = []
+    plain = [p for p in parameters if p.kind not in (*_VARIADIC, inspect.Parameter.KEYWORD_ONLY)]
+    for parameter in parameters:
+        if parameter.default is inspect.Parameter.empty:
+            continue
+        name = parameter.name
+        if parameter in plain:
+            place = f"{original}.__defaults__[{plain.index(parameter) - len(plain)}]"
+        else:
+            place = f"{original}.__kwdefaults__[{name!r}]"
+        lines += [f"    if {name} is {unset}:", f"        {name} = {place}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _without_defaults(original: Callable[..., object], *values: object) -> object:
+    """The original with what was given, which is too little for the defaults it has now."""
+    positional: list[object] = []
+    named: dict[str, object] = {}
+    parameters = inspect.signature(original, follow_wrapped=False).parameters.values()
+    for parameter, value in zip(parameters, values, strict=True):
+        if value is _UNSET:
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += value  # type: ignore[arg-type]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named.update(value)  # type: ignore[call-overload]
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            named[parameter.name] = value
+        else:
+            positional.append(value)
+    return original(*positional, **named)
 
 
 def _passed(parameter: inspect.Parameter) -> str:
@@ -158,8 +221,8 @@ def _passed(parameter: inspect.Parameter) -> str:
     return parameter.name
 
 
-def _declared(parameters: Sequence[inspect.Parameter], known: Callable[[str, object], str]) -> str:
-    """The parameter list, defaults by name."""
+def _declared(parameters: Sequence[inspect.Parameter], unset: str) -> str:
+    """The parameter list; an argument that is not given is `unset`."""
     parts: list[str] = []
     previous = None
     for parameter in parameters:
@@ -170,7 +233,7 @@ def _declared(parameters: Sequence[inspect.Parameter], known: Callable[[str, obj
             parts.append("*")
         text = _passed(parameter) if kind in _VARIADIC else parameter.name
         if parameter.default is not inspect.Parameter.empty:
-            text += f"={known(f'{parameter.name}_default', parameter.default)}"
+            text += f"={unset}"
         parts.append(text)
         previous = kind
     if previous is inspect.Parameter.POSITIONAL_ONLY:

@@ -62,9 +62,10 @@ def measure(
 
     Args:
         made: any program of the function.
-        arguments: values by parameter name.
+        arguments: values of all parameters by name, in order.
     """
-    names = {**made.reads.constants, **arguments}
+    values_of = zip(made.reads.parameters, arguments.values(), strict=True)
+    names = {**made.reads.constants, **dict(values_of)}
     values = [eval(param.path, names) for param in made.function.params]
     pairs = zip(made.function.params, values, strict=True)
     pointers: dict[Value, int] = {p: v.data_ptr() for p, v in pairs if isinstance(v, torch.Tensor)}

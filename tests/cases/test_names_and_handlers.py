@@ -16,8 +16,22 @@ def caught(x):
         return x + 1
 
 
-def called_torch(torch, other):
-    return torch + other
+class len_:
+    """Its name in guards must not hide Python's own, nor be hidden."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+
+len_.__name__ = "len"
+
+
+def called_torch(torch, fn_globals):
+    return torch + fn_globals
+
+
+def odd_names(x, box, items):
+    return x * box.scale * len(items)
 
 
 @pytest.mark.parametrize(("function", "wanted"), [(DOUBLING, 4.0), (BOTH[0], 3.0), (BOTH[1], 6.0)])
@@ -33,7 +47,31 @@ def test_an_error_that_the_function_catches_is_no_bug():
     assert "bug" not in str(told[0].message)
 
 
-def test_a_parameter_called_torch():
-    compiled, x = astjit.compile(called_torch), torch.ones(3)
-    with pytest.warns(astjit.AstjitWarning, match="a parameter called 'torch'"):
-        assert torch.equal(compiled(x, x), x + x)
+@pytest.mark.parametrize("name", ["torch", "type", "len", "repr", "float", "int", "hasattr"])
+@pytest.mark.parametrize("number", [2.0, True, "a", None])
+def test_a_parameter_called_like_what_guards_call(name, number, tmp_path):
+    text = f"def f({name}, x): return x + 1, {name}"
+    path = tmp_path / "called.py"
+    path.write_text(text)
+    space = {}
+    exec(compile(text, str(path), "exec"), space)
+    compiled, x = astjit.compile(space["f"], fullgraph=True), torch.ones(3)
+    for given in (number, x):
+        y, same = compiled(given, x)
+        assert torch.equal(y, x + 1)
+        assert same is given or same == given
+    compiled(number, x)
+    assert compiled.cache_info()[:3] == (2, 1, 2)
+    assert f"({name}_, x)" in compiled.program_source(number, x)
+
+
+def test_a_parameter_called_fn_globals():
+    compiled, x = astjit.compile(called_torch, fullgraph=True), torch.ones(3)
+    assert torch.equal(compiled(x, x), x + x)
+
+
+def test_globals_and_classes_called_like_what_guards_call():
+    compiled, x = astjit.compile(odd_names, fullgraph=True), torch.ones(3)
+    for box in (len_(2.0), len_(3.0)):
+        assert torch.equal(compiled(x, box, [1, 2]), x * box.scale * 2)
+    assert compiled.cache_info().programs == 1

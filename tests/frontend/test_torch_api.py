@@ -155,6 +155,26 @@ def test_functions_are_named_as_users_write_them(call, name):
     assert eval(name, {"torch": torch, "Tensor": torch.Tensor}) == function
 
 
+SIGNS = [*"+-*/%@<>&|^", "//", "**", "==", "!=", "<=", ">=", "<<", ">>"]
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_the_methods_behind_operators(sign, monkeypatch):
+    x, real = made(2, 2), torch.ones(2, 2, dtype=torch.int32)
+    for text in (f"x {sign} 2", f"2 {sign} x") if sign != "@" else ("x @ x",):
+        called = hooked(lambda text=text: eval(text, {"x": x}))
+        methods = torch_api.operators_of(called.__name__)
+        ours = [name for name in methods if hasattr(torch.Tensor, name)]
+        with monkeypatch.context() as patch:
+            for name in ours:
+                patch.setattr(torch.Tensor, name, lambda *args: "ours")
+            assert eval(text, {"x": real}) == "ours"
+
+
+def test_functions_have_no_operator_behind_them():
+    assert torch_api.operators_of("exp") == ()
+
+
 def test_what_is_not_torchs_has_no_name():
     def exp(x):
         return x

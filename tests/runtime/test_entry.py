@@ -50,9 +50,41 @@ def test_the_signature_is_the_users(original):
     entry, _, _ = make(original)
     shown = inspect.signature(original).parameters.values()
     ours = inspect.signature(entry.call).parameters.values()
-    assert [(p.name, p.kind, p.default) for p in ours] == [
-        (p.name, p.kind, p.default) for p in shown
+    empty = inspect.Parameter.empty
+    assert [(p.name, p.kind, p.default is empty) for p in ours] == [
+        (p.name, p.kind, p.default is empty) for p in shown
     ]
+
+
+def test_defaults_are_those_of_the_moment():
+    def original(a, b=2, c=3, *, d=4):
+        return a, b, c, d
+
+    entry, missed, _ = make(original)
+    assert entry.bind(1) == (1, 2, 3, 4)
+    original.__defaults__ = (20, 30)
+    original.__kwdefaults__["d"] = 40
+    entry.call(1)
+    entry.call(1, c=7)
+    assert missed == [(1, 20, 30, 40), (1, 20, 7, 40)]
+    original.__defaults__ = (300,)
+    entry.call(1, 2)
+    assert missed[-1] == (1, 2, 300, 40)
+    with pytest.raises(TypeError, match=r"original\(\) missing 1 required .* argument: 'b'"):
+        entry.call(1)
+    original.__defaults__ = None
+    with pytest.raises(TypeError, match=r"missing 2 required positional arguments: 'b' and 'c'"):
+        entry.call(1)
+    assert entry.call(1, 2, 3) == "missed"
+    del original.__kwdefaults__["d"]
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'd'"):
+        entry.call(1, 2, 3)
+    assert entry.call(1, 2, 3, d=5) == "missed"
+
+
+def test_defaults_in_the_signature_have_a_readable_text():
+    entry, _, _ = make(lambda x, eps=1e-6: x)
+    assert str(inspect.signature(entry.call)) == "(x, eps=<the default>)"
 
 
 def test_wrong_arguments_are_pythons_to_refuse():
