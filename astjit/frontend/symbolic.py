@@ -1,7 +1,8 @@
 """Symbolic tensors: what rewritten code computes with during capture.
 
-A symbolic tensor has no memory of its own; it stands for the SSA value that a place holds now. Every torch function that is given
-one, and while the mode is on every torch function at all, ends in `Capture.torch_call`.
+A symbolic tensor has no memory of its own; it stands for the SSA value that a place holds now.
+Every torch function that is given one, and while the mode is on every torch function at all, ends
+in `Capture.torch_call`.
 """
 
 import threading

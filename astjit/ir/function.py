@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from astjit.ir.value import NodeLike, Param, Result, Value
 from astjit.location import Location
+from astjit.ops.layout import dense_or_strided
 from astjit.ops.spec import FieldKind, FieldValue, Op
 from astjit.types.dtype import F32, DType
 from astjit.types.shape import Dim, Predicate, substitute
@@ -142,9 +143,11 @@ def substitute_type(kind: Type, sizes: Mapping[str, Dim]) -> Type:
     """The type with size symbols replaced by name."""
     if not isinstance(kind, TensorType):
         return kind
-    strides = kind.strides and tuple(substitute(s, sizes) for s in kind.strides)
     dims = tuple(substitute(d, sizes) for d in kind.dims)
-    return TensorType(kind.dtype, dims, kind.order, strides, kind.device)
+    if kind.strides is None:
+        return TensorType(kind.dtype, dims, kind.order, None, kind.device)
+    # sizes that are found equal may make a layout dense
+    return dense_or_strided(kind, dims, tuple(substitute(s, sizes) for s in kind.strides))
 
 
 def _substitute_field(kind: FieldKind, value: FieldValue, sizes: Mapping[str, Dim]) -> FieldValue:

@@ -9,6 +9,7 @@ that write to operands and have no row are `mutate`: they are given copies.
 
 from collections.abc import Callable, Mapping
 
+from astjit.ops.layout import dense_or_strided
 from astjit.ops.spec import (
     Call,
     Emitter,
@@ -74,7 +75,7 @@ def _infer_copy(call: Call) -> tuple[Type, ...]:
 
 def _infer_restride(call: Call) -> tuple[Type, ...]:
     kind = call.tensor(0)
-    return (TensorType(kind.dtype, kind.dims, None, call.dims("strides"), kind.device),)
+    return (dense_or_strided(kind, kind.dims, call.dims("strides")),)
 
 
 def _infer_source(call: Call) -> tuple[Type, ...]:

@@ -63,6 +63,8 @@ class Captured:
         names = self.names(call)
         inputs = [eval(param.path, names) for param in self.function.params]
         results = interpret(self.function, inputs, check=True)
+        for copied in self.reads.copies:
+            eval(copied.path, names).copy_(results[copied.index])
         return build(self.reads.output, results, names)
 
 

@@ -184,8 +184,7 @@ def test_in_place_on_what_capture_made():
         n <<= 3
         return items[0] * box.count + table["n"] + n
 
-    with pytest.raises(Stop, match=r"an in-place operation on a tensor \(\*=\)"):
-        Captured(function, x())
+    assert [c.path for c in Captured(function, x()).reads.copies] == ["x"]
 
     def without(x):
         class Box:

@@ -92,7 +92,6 @@ def test_sizes_that_follow_no_form_are_pinned_with_a_reason():
     ("function", "reason"),
     [
         (lambda x: x.nonzero(), "no shape rule for Tensor.nonzero|depends on data"),
-        (lambda x: x.unfold(0, 2, 1), "returns a view of its operand"),
         (lambda x: torch.view_as_real(torch.view_as_complex(x.view(-1, 2))), "dtype|view"),
         (lambda x: torch.numel(x.new_zeros(2)) and x.storage_offset(), "returns a int"),
         (lambda x: F.embedding_bag(x, object()), "a object is given to a torch function"),

@@ -431,21 +431,6 @@ def loops(x):
     return x
 
 
-def writes(x):
-    x.add_(1)
-    return x
-
-
-def augments(x):
-    x += 1
-    return x
-
-
-def stores_item(x):
-    x[0] = 1
-    return x
-
-
 def draws(x):
     return x + torch.rand(8)
 
@@ -468,15 +453,6 @@ def to_float(x):
 
 def to_list(x):
     return x.tolist()
-
-
-def writes_out(x):
-    torch.add(x, 1, out=x)
-    return x
-
-
-def writes_inplace(x):
-    return F.relu(x, inplace=True)
 
 
 def asks_the_time(x):
@@ -520,10 +496,6 @@ def seeds(x):
     return x
 
 
-def foreign_view(x):
-    return x.unfold(0, 2, 1)
-
-
 def returns_function(x):
     return lambda: x
 
@@ -538,17 +510,12 @@ STOPS = (
     (reads_item, 1, "item() reads the values of a tensor"),
     (branches, 1, "a condition on the values of a tensor"),
     (loops, 1, "a condition on the values of a tensor"),
-    (writes, 1, "an in-place operation on a tensor (add_)"),
-    (augments, 1, "an in-place operation on a tensor (+=)"),
-    (stores_item, 1, "a store to a tensor ([...] = ...)"),
     (draws, 1, "rand() draws random numbers"),
     (drops, 1, "dropout() draws random numbers"),
     (yields, 0, "a generator or coroutine"),
     (looks_at_locals, 1, "locals()"),
     (to_float, 1, "float() reads the values of a tensor"),
     (to_list, 1, "tolist() reads the values of a tensor"),
-    (writes_out, 1, "add(out=...) writes to a tensor"),
-    (writes_inplace, 1, "relu(inplace=True) writes to a tensor"),
     (asks_the_time, 3, "time.time() is not known to be without effect"),
     (masks, 1, "no shape rule for Tensor.__getitem__"),
     (asserts, 1, "a condition on the values of a tensor"),
@@ -557,7 +524,6 @@ STOPS = (
     (contains, 1, "`in` reads the values of a tensor"),
     (autocasts, 1, "a call of torch.amp.autocast_mode.autocast"),
     (seeds, 1, "torch.random.manual_seed() is not known to be without effect"),
-    (foreign_view, 1, "Tensor.unfold returns a view of its operand"),
     (returns_function, 0, "a result of type function, made during the call"),
     (calls_module, 1, "a call of the module Linear"),
 )
@@ -679,7 +645,7 @@ def test_a_shape_error_is_not_caught_by_the_users_handler():
         Captured(careful, torch.randn(3), torch.randn(4))
 
 
-@pytest.mark.parametrize("function", [doubled, prints, foreign_view], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [doubled, prints], ids=lambda f: f.__name__)
 def test_the_state_of_the_thread_is_as_before(function):
     x = inputs()[0]
     grad = torch.is_grad_enabled()
