@@ -19,6 +19,7 @@ from astjit.frontend.symbolic import SymbolicTensor
 
 _MISSING = object()
 _HIDDEN = frozenset({"value", "kind", "is_parameter", "wants_grad", "alias"})  # of SymbolicTensor
+_PARTS = ("_parameters", "_buffers", "_modules")  # in the order of torch.nn.Module.__getattr__
 _CONSTANT_MODULES = ("math", "cmath", "torch", "sys")
 
 
@@ -87,55 +88,134 @@ def _of_class(session: Session, owner: type, name: str) -> object:
 
 
 def _of_super(session: Session, owner: Any, name: str) -> object:
+    """What `super()` finds, by the path `super(Class, type_of_self).name`."""
+    this, cls = owner.__thisclass__, owner.__self_class__
+    after = cls.__mro__[cls.__mro__.index(this) + 1 :]
+    home = next((c for c in after if name in vars(c)), None)
+    static = vars(home)[name] if home is not None else _MISSING
+    paths = session.class_path(this), session.class_path(cls)
+    path = f"{session.outside.constant('super', super)}({paths[0]}, {paths[1]}).{name}"
+    path = path if all(paths) else ""
+    if isinstance(static, property) and owner.__self__ is not cls:
+        return _property(session, owner.__self__, static, home, name, path)
     value = getattr(owner, name)
-    if isinstance(value, types.MethodType):
-        for cls in type(owner.__self__).__mro__:
-            if vars(cls).get(name) is value.__func__ and (path := session.class_path(cls)):
-                session.outside.read(value.__func__, f"{path}.{name}")
-                break
+    if isinstance(static, types.FunctionType | classmethod | staticmethod) and path:
+        bound = isinstance(static, classmethod)
+        function = value.__func__ if isinstance(value, types.MethodType) else value
+        session.outside.read(function, f"{path}.__func__" if bound else path)
+    elif path and not hasattr(type(static), "__get__") and static is not _MISSING:
+        return session.outside.read(value, path)
     return value
 
 
 def _of_object(session: Session, owner: object, name: str) -> object:
+    """An attribute of a plain object; a `__getattribute__` of Python code is called."""
     cls = type(owner)
-    if cls.__getattribute__ is not object.__getattribute__ and not _in_c(cls.__getattribute__):
-        raise Stop(f"{cls.__name__} defines __getattribute__")
+    lookup = cls.__getattribute__
+    if not isinstance(lookup, types.FunctionType):
+        return plain_attribute(session, owner, name)
+    if class_path := session.class_path(cls):
+        session.outside.read(lookup, f"{class_path}.__getattribute__")
+    try:
+        return session.call(types.MethodType(lookup, owner), name)
+    except AttributeError:
+        if not hasattr(cls, "__getattr__"):
+            raise
+    return _fallback(session, owner, name)
+
+
+def plain_attribute(session: Session, owner: object, name: str) -> object:
+    """What `object.__getattribute__` finds, and for most classes all there is.
+
+    Raises:
+        AttributeError: as Python does.
+        Stop: for what cannot be guarded.
+    """
+    cls = type(owner)
     if class_path := session.class_path(cls):
         lookup = f"{class_path}.__getattribute__"
-        session.outside.same(cls.__getattribute__, lookup, "getattribute")
+        if _in_c(cls.__getattribute__):
+            session.outside.same(cls.__getattribute__, lookup, "getattribute")
     if name == "__class__":
         return cls
-    if name == "__dict__" and session.outside.path(owner) is not None:
-        raise Stop(f"__dict__ of {session.outside.path(owner)}")
     home = next((c for c in cls.__mro__ if name in vars(c)), None)
     static = vars(home)[name] if home is not None else _MISSING
     path = session.outside.path(owner)
     if isinstance(static, property):
-        return _property(session, owner, static, home, name)
+        nearest = session.class_path(cls) or session.class_path(home)
+        return _property(session, owner, static, home, name, nearest and f"{nearest}.{name}")
     own = getattr(owner, "__dict__", {}) if not isinstance(owner, torch.Tensor) else {}
     if name not in own and static is not _MISSING:
         made = _from_class(session, owner, name, static, home)
         if made is not _MISSING:
             return made
-    absent = name not in own and static is _MISSING and hasattr(cls, "__getattr__")
-    if absent and not isinstance(owner, torch.nn.Module):
-        return _fallback(session, owner, name)
-    value = getattr(owner, name)
-    return value if path is None else session.outside.read(value, f"{path}.{name}")
+    if name not in own and static is _MISSING and hasattr(cls, "__getattr__"):
+        if cls.__getattr__ is torch.nn.Module.__getattr__:
+            return part(session, owner, name)  # type: ignore[arg-type]
+        if _in_c(cls.__getattribute__):
+            return _fallback(session, owner, name)
+    return _stored(session, owner, name, path)
+
+
+def _stored(session: Session, owner: object, name: str, path: str | None) -> object:
+    """What an object holds, by the path at which guards find it whatever its class redefines."""
+    find = type(owner).__getattribute__
+    if _in_c(find):
+        place = f"{path}.{name}"
+    else:
+        find = object.__getattribute__
+        place = f"{session.outside.constant('plain_attribute', find)}({path}, {name!r})"
+    try:
+        value = find(owner, name)
+    except AttributeError:
+        if path is not None:
+            absent = f"not hasattr({path}, {name!r})"
+            if not _in_c(type(owner).__getattribute__):
+                absent = f"{name!r} not in {path}.__dict__"
+            session.capture.guard(absent, f"{path} has no {name}")
+        raise
+    return value if path is None else session.outside.read(value, place)
+
+
+def part(session: Session, module: torch.nn.Module, name: str) -> object:
+    """A parameter, buffer or submodule, as torch.nn.Module.__getattr__ finds it.
+
+    Raises:
+        AttributeError: if there is none.
+    """
+    path, guard = session.outside.path(module), session.capture.guard
+    held = vars(module)
+    home = next((h for h in _PARTS if name in held.get(h, ())), "")
+    if not home:
+        if path is not None:
+            guard(f"not hasattr({path}, {name!r})", f"{path} has no {name}")
+        raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
+    if path is None:
+        return held[home][name]
+    if class_path := session.class_path(type(module)):
+        session.outside.same(type(module).__getattr__, f"{class_path}.__getattr__", "getattr")
+        guard(f"not hasattr({class_path}, {name!r})", f"{class_path} has no {name}")
+    guard(f"{name!r} not in {path}.__dict__", f"{path} has no {name} of its own")
+    for other in _PARTS[: _PARTS.index(home)]:
+        guard(f"{name!r} not in {path}.{other}", f"{path} has no {name} in {other}")
+    return session.outside.read(held[home][name], f"{path}.{home}[{name!r}]")
 
 
 def _in_c(function: object) -> bool:
     return not isinstance(function, types.FunctionType)
 
 
-def _property(session: Session, owner: object, static: property, home: object, name: str) -> object:
+def _property(
+    session: Session, owner: object, static: property, home: object, name: str, path: str | None
+) -> object:
+    """What a property gives, called through the capture; `path` is the property's own, if known."""
     if static.fget is None:
         return getattr(owner, name)
     assert isinstance(home, type)
     if not isinstance(static.fget, types.FunctionType):
         raise Stop(f"the property {home.__name__}.{name}")
-    if path := session.class_path(home):
-        session.outside.read(static.fget, f"{path}.{name}.fget")
+    if path:
+        session.outside.read(static.fget, f"{path}.fget")
     return session.call(static.fget, owner)
 
 
@@ -143,13 +223,16 @@ def _from_class(session: Session, owner: object, name: str, static: object, home
     """A method, or `_MISSING` for what is simply stored."""
     assert isinstance(home, type)
     path, class_path = session.outside.path(owner), session.class_path(home)
+    if not _in_c(type(owner).__getattribute__):
+        path = None
     read = session.outside.read
     match static:
         case types.FunctionType():
-            if path is not None:
-                read(static, f"{path}.{name}.__func__")
-            elif class_path is not None:
-                read(static, f"{class_path}.{name}")
+            if path is not None and hasattr(owner, "__dict__"):
+                own = f"{path} has no {name} of its own"
+                session.capture.guard(f"{name!r} not in {path}.__dict__", own)
+            if nearest := session.class_path(type(owner)) or class_path:
+                read(static, f"{nearest}.{name}")
             return types.MethodType(static, owner)
         case staticmethod():
             function, found = static.__func__, path or class_path

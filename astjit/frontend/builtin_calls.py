@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from astjit.frontend.attributes import attribute
+from astjit.frontend.attributes import attribute, plain_attribute
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import is_container
 from astjit.frontend.session import (
@@ -137,7 +137,9 @@ def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
     name = getattr(function, "__name__", "")
     if isinstance(function, types.MethodDescriptorType | types.WrapperDescriptorType) and args:
         owner, args = args[0], args[1:]
-        function = getattr(owner, name)
+        function = function.__get__(owner)  # that of the class named, whatever others redefine
+    if getattr(function, "__objclass__", None) is object and name == "__getattribute__":
+        return plain_attribute(session, owner, *args)
     if owner is not None and not isinstance(owner, types.ModuleType | type):
         return _method(session, owner, name, args, kwargs)
     module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""

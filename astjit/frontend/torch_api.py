@@ -142,6 +142,8 @@ def dotted_name(func: object) -> str | None:
 def _find(func: object) -> str | None:
     name = getattr(func, "__name__", "")
     homes = _HOMES
+    if getattr(func, "__objclass__", None) is object:
+        return None  # what Tensor inherits from object is none of torch's
     if getattr(func, "__objclass__", None) is not None:
         homes = tuple(home for home in homes if home[1] is torch.Tensor)
     for prefix, home in homes:

@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import functools
+from typing import ClassVar
 
 import pytest
 import torch
@@ -68,9 +69,19 @@ class Cached:
         return 2.0
 
 
-class Strange:
+class Mapped:
+    names: ClassVar = {"width": "scale"}
+
+    def __init__(self):
+        self.scale, self.bias = 2.0, torch.ones(4)
+
     def __getattribute__(self, name):
+        if name != "names" and name in super().__getattribute__("names"):
+            name = super().__getattribute__("names")[name]
         return object.__getattribute__(self, name)
+
+    def method(self, x):
+        return x * self.width
 
 
 class Colour(enum.Enum):
@@ -110,7 +121,7 @@ def changed(thing, name, value):
         (lambda t: changed(t, "flag", False), "thing.flag is True"),
         (lambda t: changed(t, "scale", 2), "type(thing.scale) is float"),
         (lambda t: changed(t, "mode", "b"), None),
-        (lambda t: changed(t, "method", lambda x: x), "thing.method.__func__"),
+        (lambda t: changed(t, "method", lambda x: x), "'method' not in thing.__dict__"),
         (lambda t: changed(t, "half", lambda x: x), None),
         (lambda t: Derived(), "type(thing) is Base"),
     ],
@@ -164,6 +175,9 @@ def test_a_class_attribute_that_is_a_number_is_followed(monkeypatch):
         (lambda x, t: x * t.__class__.rate, Base()),
         (lambda x, t: x * len(t.__name__), Base.method),
         (lambda x, t: x * t.pi, __import__("math")),
+        (lambda x, t: t.method(x) * t.width + t.bias, Mapped()),
+        (lambda x, t: x * len(t.__dict__) + t.__dict__["scale"], Base()),
+        (lambda x, t: x * t.__dict__.get("missing", 2.0), Mapped()),
     ],
 )
 def test_other_owners(function, thing):
@@ -178,6 +192,25 @@ def test_python_attribute_hooks_are_looked_into():
     thing.scale = 5.0
     argument = torch.ones(2, 2)
     assert captured.run(argument, thing).tolist() == [[5.0, 5.0]] * 2
+
+
+def test_a_getattribute_of_python_code_is_looked_into(monkeypatch):
+    def function(x, t):
+        return x * t.width if hasattr(t, "scale") and not hasattr(t, "other") else x
+
+    argument, thing = x(), Mapped()
+    captured = Captured(function, argument, thing)
+    thing.scale = 5.0
+    assert captured.failing(argument, thing) == []
+    assert same(captured.run(argument, thing), function(argument, thing))
+    thing.other = 1
+    assert "'other' not in t.__dict__" in captured.failing(argument, thing)
+    del thing.other
+    with monkeypatch.context() as m:
+        m.setitem(Mapped.names, "other", "scale")
+        assert captured.failing(argument, thing) != []
+    monkeypatch.setattr(Mapped, "__getattribute__", lambda self, name: 1.0)
+    assert captured.failing(argument, thing) != []
 
 
 def test_an_attribute_that_appears_fails_a_guard():
@@ -203,8 +236,6 @@ def test_attributes_that_the_caller_gave_a_tensor():
     ("function", "thing", "reason"),
     [
         (lambda x, t: x * t.value, Cached(), "the descriptor Cached.value"),
-        (lambda x, t: x * t.scale, Strange(), "Strange defines __getattribute__"),
-        (lambda x, t: x * len(t.__dict__), Base(), "__dict__ of t"),
     ],
 )
 def test_owners_that_stop(function, thing, reason):
