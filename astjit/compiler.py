@@ -3,8 +3,10 @@
 from astjit.config import Config
 from astjit.frontend.reads import Reads
 from astjit.frontend.segments import Segment, lower
+from astjit.frontend.split import rewritten_source
 from astjit.frontend.stops import Stop
 from astjit.fusion.group import groups
+from astjit.fusion.inplace import in_place
 from astjit.ir.function import Function
 from astjit.passes.pipeline import run
 from astjit.runtime.entry import Loaded
@@ -25,6 +27,7 @@ __all__ = [
     "lowered",
     "measure",
     "own_target",
+    "rewritten_source",
 ]  # what api.py, which loads this module late, reaches through it
 
 
@@ -46,6 +49,7 @@ def build(segment: Segment, reads: Reads, target: Target | None, config: Config)
     run(function, config)  # passes/: in place, verified between all
     target = target or own_target(function)
     parts = groups(function, target.name, config)  # fusion/: kernels and library calls
+    parts = in_place(parts, reads.written(function))
     return program(function, parts, reads, target)  # runtime/: the host function and its kernels
 
 

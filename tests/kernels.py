@@ -51,14 +51,16 @@ def arguments(group, memory, sizes):
     """What a launch is given: tensors by buffer name, extents, strides and numbers by name."""
     kernel = group.kernel
     buffers = {}
-    inputs = [b for b in kernel.buffers if b.role == "in"]
+    inputs = [b for b in kernel.buffers if b.role != "out"]
     for buffer, value, offset in zip(inputs, group.inputs, group.offsets, strict=True):
         base = memory[value]
         start = base.storage_offset() + evaluate(offset, sizes)
         room = base.untyped_storage().nbytes() // base.element_size() - start
         buffers[buffer.name] = torch.as_strided(base, (max(room, 0),), (1,), start)
+    memory.update({value: memory[param] for value, param in group.held.items()})
     for buffer, value in zip(kernel.buffers[len(inputs) :], group.outputs, strict=True):
-        memory[value] = allocate(value.type, sizes)
+        if value not in group.held:
+            memory[value] = allocate(value.type, sizes)
         made = memory[value]
         count = made.untyped_storage().nbytes() // made.element_size()
         buffers[buffer.name] = torch.as_strided(made, (count,), (1,))

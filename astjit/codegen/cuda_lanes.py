@@ -38,6 +38,7 @@ class Lanes:
         schedule: the variant.
         space: the kernel's loops.
         vectors: the vector variable of each buffer.
+        stored: the one that is stored, which is another where a buffer is read and written.
         arrays: the register arrays of kept values.
         starts: the variable that holds where a row starts in a buffer.
         pieces: helper pieces that the statements use, added to.
@@ -49,11 +50,13 @@ class Lanes:
         schedule: Schedule,
         space: Space,
         vectors: Mapping[str, str],
+        stored: Mapping[str, str],
         arrays: Mapping[Result, str],
         starts: Mapping[str, str],
     ) -> None:
         self.kernel, self.schedule, self.space = kernel, schedule, space
-        self.vectors, self.arrays, self.starts = vectors, arrays, starts
+        self.vectors, self.stored = vectors, stored
+        self.arrays, self.starts = arrays, starts
         self.kept = schedule.kept(kernel)
         self.pieces: set[str] = set()
 
@@ -100,7 +103,7 @@ class Lanes:
         lanes += inner.write(nodes, used, special)
         for node in here.stores:
             buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
-            vector = self.vectors[buffer.name]
+            vector = self.stored[buffer.name]
             if value in targets and targets[value][0] in (f"{vector}[v]", f"{vector}[j][v]"):
                 continue
             text = inner.text(value, buffer.dtype.compute).text
@@ -160,7 +163,7 @@ class Lanes:
         declared = []
         for node in here.stores:
             buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
-            vector = self.vectors[buffer.name]
+            vector = self.stored[buffer.name]
             if isinstance(value, Result) and self.arrays.get(value) == vector:
                 stores.append(self._store(buffer, f"{vector}[j]"))
                 continue

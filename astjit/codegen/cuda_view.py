@@ -80,12 +80,15 @@ class CudaView:
         self.resident = [v for v, place in self.kept.items() if place == "registers"]
         self.index = "long long" if schedule.wide else CUDA.size
         self.vectors = {b.name: scope.take(f"{b.name}_v") for b in kernel.buffers}
+        both = [b.name for b in kernel.buffers if b.role == "inout"]
+        self.stored = {**self.vectors, **{name: scope.take(f"{name}_out") for name in both}}
         self.writer = Writer(kernel, CUDA, scope, vectors=False)
         for param, name in zip(kernel.numbers, renamed.numbers, strict=True):
             self.writer.texts[param] = Text(name)
         self.starts, self.start_lines = self._row_starts(scope)
         self.arrays = {v: self._array_name(v, scope) for v in self.resident}
-        self.lanes = Lanes(kernel, schedule, self.space, self.vectors, self.arrays, self.starts)
+        names = (self.vectors, self.stored, self.arrays, self.starts)
+        self.lanes = Lanes(kernel, schedule, self.space, *names)
         self.slots: Counter[str] = Counter()
         cuts = cut(kernel, self.kept)
         self.elements = {r for p in cut(kernel, {}).passes for n in p.nodes for r in n.results}

@@ -44,7 +44,7 @@ class _Operands:
                 return self._add(value, value.value)
             case Int() | Float():
                 number = value.node.number
-                if number.dim is None:  # the result's type may depend on it
+                if number.dim is None and isinstance(number.hint, int):
                     return capture.pin(number, "given to PyTorch's own kernel")
                 return self._add(value, capture.number_value(number))
             case torch.Tensor():
@@ -217,7 +217,7 @@ def _result_types(
     for equal in (False, True):
         second = _examples(capture, sizes, equal=equal)
         try:
-            two = _infer(call, second)
+            two = _infer(call, second, other=True)
             types = _types(call.given, sizes, one, two, first, second, device)
         except (_Unfit, _NoForm):
             continue
@@ -226,6 +226,9 @@ def _result_types(
         return types
     for sym in sizes:
         capture.pin(_number(capture, sym), f"{call.dotted} gives no rule for its result's size")
+    for value in call.given:
+        if isinstance(value, Float) and value.node.number.dim is None:
+            capture.pin(value.node.number, f"the result of {call.dotted} may depend on it")
     return _types(call.given, (), one, one, first, first, device)
 
 
@@ -288,15 +291,20 @@ def _assume_equal(capture: Capture, sizes: Sequence[Sym]) -> None:
             capture.sizes.holds("==", first, sym)
 
 
-def _infer(call: _Call, sizes: Mapping[str, int]) -> _Facts:
+def _infer(call: _Call, sizes: Mapping[str, int], *, other: bool = False) -> _Facts:
     """What the call does on meta tensors of these sizes.
+
+    Args:
+        call: of a torch function.
+        sizes: the value of every size symbol.
+        other: give it other floats than those of this call.
 
     Raises:
         Stop: if PyTorch cannot say it.
         _Unfit: if the function refuses operands of these sizes.
     """
     with torch_api.plain_calls():
-        metas = _metas(call.given, sizes)
+        metas = _metas(call.given, sizes, other=other)
         tensors = [m for m in metas.values() if isinstance(m, torch.Tensor)]
         new_args = [_example(a, metas) for a in call.args]
         new_kwargs = {k: _example(v, metas) for k, v in call.kwargs.items()}
@@ -384,7 +392,9 @@ def argument(
     return args[position] if len(args) > position else default
 
 
-def _metas(given: Sequence[object], sizes: Mapping[str, int]) -> dict[int, object]:
+def _metas(
+    given: Sequence[object], sizes: Mapping[str, int], *, other: bool = False
+) -> dict[int, object]:
     """Meta tensors and numbers by identity of what they stand for; views share memory."""
     bases: dict[int, torch.Tensor] = {}
     storages = [v.place.storage for v in given if isinstance(v, SymbolicTensor)]
@@ -392,9 +402,9 @@ def _metas(given: Sequence[object], sizes: Mapping[str, int]) -> dict[int, objec
     for value in given:
         if not isinstance(value, SymbolicTensor):
             assert isinstance(value, Int | Float)
-            dim = value.node.number.dim
-            assert dim is not None
-            made[id(value)] = evaluate(dim, sizes)
+            dim, number = value.node.number.dim, value.node.number.hint
+            own = number * 0.75 if other else number
+            made[id(value)] = own if dim is None else evaluate(dim, sizes)
             continue
         storage = value.place.storage
         if storages.count(storage) == 1:

@@ -7,6 +7,8 @@ function; their own guards (type, dtype, device, rank, ones, layout) follow from
 
 from dataclasses import dataclass, field
 
+from astjit.ir.function import Function
+from astjit.ir.value import Param, Value
 from astjit.location import Location
 
 
@@ -63,6 +65,16 @@ class Container:
 Template = Leaf | Fetched | Container
 
 
+def leaves(template: Template) -> set[int]:
+    """The results of the SSA function that a template uses."""
+    match template:
+        case Leaf(index):
+            return {index}
+        case Container(items=items):
+            return set[int]().union(*map(leaves, items))
+    return set()
+
+
 @dataclass(frozen=True, slots=True)
 class CopyBack:
     """An input that was written: at the end of a call it is given a result of the function.
@@ -93,3 +105,10 @@ class Reads:
     constants: dict[str, object] = field(default_factory=dict)
     output: Template = Fetched("None")
     copies: list[CopyBack] = field(default_factory=list)
+
+    def written(self, function: Function) -> dict[Value, Param]:
+        """The values that inputs hold at the end, and which are given out in no other way."""
+        inputs = {param.path: param for param in function.params}
+        given = leaves(self.output)
+        found = ((c.index, function.results[c.index], inputs[c.path]) for c in self.copies)
+        return {value: param for index, value, param in found if index not in given}

@@ -10,7 +10,7 @@ varies over and the stage at which it is known, and everything about passes foll
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from astjit.ir.function import Block, Node
@@ -171,11 +171,13 @@ class Group:
     Attributes:
         kernel: what is computed.
         extents: the size of each of the kernel's axes, in sizes of the function.
-        inputs: the function's value read through each "in" buffer, in buffer order.
+        inputs: the function's value read through each "in" or "inout" buffer, in buffer order.
         offsets: element offset of each "in" buffer into the memory of its value's base.
         outputs: the function's value written through each "out" buffer, in buffer order.
         numbers: the Python number given for each of the kernel's number parameters.
         strides: the value of each run-time stride parameter.
+        held: values that are written to the memory of an input, in a buffer of role "inout" or,
+            where the kernel does not read that input, "out".
     """
 
     kernel: Kernel
@@ -185,6 +187,7 @@ class Group:
     outputs: tuple[Value, ...]
     numbers: tuple[Value, ...]
     strides: dict[str, Dim]
+    held: dict[Value, Param] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,26 @@ def _unlike(name: str, operands: Sequence[str | None]) -> str:
     return name
 
 
+def mutation_lines(
+    operands: Sequence[str | None],
+    fields: Mapping[str, FieldValue],
+    names: Sequence[str],
+    size: Size = shape.text,
+) -> list[str]:
+    """A use of `mutate` as statements, once the copies exist.
+
+    Args:
+        operands: Python text of each operand; for a written one the name of its copy.
+        fields: of the use.
+        names: for the results that are not written operands.
+        size: spells a size.
+    """
+    call = _library(operands, fields, size)
+    if fields["picks"] == ():
+        return [call]
+    return [f"{', '.join(names)} = {_picked(call, fields['picks'], _unlike('made', operands))}"]
+
+
 def _copied(text: str | None) -> str:
     """A copy with the strides of the original."""
     shown = _atom(text)

@@ -13,6 +13,7 @@
 It is what runs, and what `fn.program_source` shows.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -22,10 +23,12 @@ from astjit.codegen.signature import Argument, Entry
 from astjit.errors import InternalError
 from astjit.frontend.reads import Container, Fetched, Leaf, Reads, Template
 from astjit.fusion.kernel import Group, Kernel, Part, Parts
+from astjit.fusion.pieces import root_of
 from astjit.ir.function import Function, Node
-from astjit.ir.value import Literal, Param, Value
+from astjit.ir.value import Literal, Param, Result, Value
 from astjit.location import Location
-from astjit.ops.host import constant_text, host_text
+from astjit.ops.host import constant_text, host_text, mutation_lines
+from astjit.ops.spec import Kind
 from astjit.runtime.guards import Guards, guard_lines, reason_lines
 from astjit.runtime.words import Words
 from astjit.types.dtype import F32
@@ -45,6 +48,7 @@ class HostText:
         text: its definition.
         why: the name of a second function, which gives the reason why a call does not fit.
         reason: its definition.
+        guards: the guards alone, as a function that says whether a call fits.
         namespace: what the names in both texts stand for, the kernels' excepted.
         kernels: the kernels by their names in the text.
     """
@@ -53,6 +57,7 @@ class HostText:
     text: str
     why: str
     reason: str
+    guards: str
     namespace: dict[str, object]
     kernels: dict[str, Group]
 
@@ -85,7 +90,10 @@ class HostWriter:
         self.texts: dict[Value, str] = dict(self.guards.inputs)
         self.dense: dict[Value, str] = {}  # tensors that others may be allocated like
         self.kernels: dict[str, Group] = {}
+        self.held: dict[Value, Param] = {}  # values that kernels wrote to inputs
         self.lines: list[str] = []
+        self.uses = Counter(root_of(v) for n in function.body.nodes for v in n.values)
+        self.uses.update(map(root_of, function.results))
         self._shown: set[tuple[str, int]] = set()
 
     def write(self, parts: Parts, entries: Mapping[str, Entry]) -> HostText:
@@ -159,6 +167,9 @@ class HostWriter:
 
     def _library(self, node: Node) -> None:
         self._comment([node.location] if node.location else [])
+        if "written" in node.fields:
+            self._mutate(node)
+            return
         operands = [None if v is None else self._text(v) for v in node.operands]
         scalar = all(isinstance(r.type, ScalarType) for r in node.results)
         value = host_text(node.op, operands, node.fields, scalar=scalar, size=self._size)
@@ -166,11 +177,30 @@ class HostWriter:
         self.lines.append(f"{', '.join(names)} = {value}")
         self.texts.update(zip(node.results, names, strict=True))
 
+    def _mutate(self, node: Node) -> None:
+        """A torch function that writes: on copies, or on what nothing else needs."""
+        operands = [None if v is None else self._text(v) for v in node.operands]
+        names = [self.words.names.take(r.name, "made") for r in node.results]
+        slots = node.fields["written"]
+        assert isinstance(slots, tuple)
+        for slot, name in zip(slots, names, strict=False):
+            value = node.operands[slot]
+            own = self.uses[value] == 1 and isinstance(value, Result) and _is_fresh(value)
+            copy = operands[slot] if own else f"{self.words.word('copy_of')}({operands[slot]})"
+            self.lines.append(f"{name} = {copy}")
+            operands[slot] = name
+        self.lines += mutation_lines(operands, node.fields, names[len(slots) :], self._size)
+        self.texts.update(zip(node.results, names, strict=True))
+
     def _launch(self, group: Group, entry: Entry) -> None:
         kernel = group.kernel
         self._comment(kernel.lines)
-        written = [b.name for b in kernel.buffers if b.role != "in"]
+        self.texts.update({value: self.texts[param] for value, param in group.held.items()})
+        self.held.update(group.held)
+        written = [b.name for b in kernel.buffers if b.role == "out"]
         for value, buffer in zip(group.outputs, written, strict=True):
+            if value in group.held:
+                continue
             name = self.words.names.take(value.name, buffer)
             self.lines.append(f"{name} = {self._allocation(value)}")
             self.texts[value] = self.dense[value] = name
@@ -209,7 +239,7 @@ class HostWriter:
         outputs = iter(group.outputs)
         pointers = {}
         for buffer in group.kernel.buffers:
-            if buffer.role == "in":
+            if buffer.role != "out":
                 value, offset = next(inputs)
                 text = f"{self._text(value)}.data_ptr()"
                 if offset != 0:
@@ -288,25 +318,32 @@ class HostWriter:
         why = self.words.names.take("why_not")
         miss, error = self.words.word("MISS"), self.words.word("Exception")
         head = f"({', '.join(self.reads.parameters)}):"
-        guards = list(guard_lines(self.guards.items, miss))
+        items = self.guards.items
+        guards = list(guard_lines(items, miss))
         tried = _indent(guards, 2) if guards else ["        pass"]
         text = [f"def {name}{head}", "    try:", *tried, f"    except {error}:"]
         self._copy_back(results)
         text += [f"        return {miss}", *_indent(self.lines, 1)]
         text.append(f"    return {self._result(self.reads.output, results)}")
-        reasons = list(reason_lines(self.guards.items))
+        reasons = list(reason_lines(items))
         explain = [f"def {why}{head}", "    try:", *(_indent(reasons, 2) or ["        pass"])]
         explain += [f"    except {error} as error:", "        return f'a guard raised {error!r}'"]
         explain.append("    return ''")
         namespace = dict(self.words.namespace)
-        return HostText(name, _joined(text), why, _joined(explain), namespace, self.kernels)
+        fits = [f"def {name}_fits{head}", "    try:", *_indent(guard_lines(items, "False"), 2)]
+        fits += [f"    except {error}:", "        return False", "    return True"]
+        texts = _joined(text), why, _joined(explain), _joined(fits)
+        return HostText(name, *texts, namespace, self.kernels)
 
     def _copy_back(self, results: list[str]) -> None:
         """Give inputs that were written their new elements, after all that can fail."""
         inputs = {p.path: p for p in self.function.params}
         for copied in self.reads.copies:
             target = self.texts[inputs[copied.path]]
-            self.lines.append(f"{target}.copy_({results[copied.index]})")
+            if self.function.results[copied.index] in self.held:
+                self.lines.append(f"{self.words.word('written')}({target})")
+            else:
+                self.lines.append(f"{target}.copy_({results[copied.index]})")
 
     def _result(self, template: Template, results: list[str]) -> str:
         match template:
@@ -329,6 +366,12 @@ def _container(kind: str, parts: list[str], keys: tuple[str, ...]) -> str:
         case "dict":
             return "{" + ", ".join(f"{k}: {p}" for k, p in zip(keys, parts, strict=True)) + "}"
     return f"{kind}({inner})"
+
+
+def _is_fresh(value: Result) -> bool:
+    """Whether it certainly has memory of its own."""
+    node = value.node
+    return isinstance(node, Node) and node.op.kind not in (Kind.VIEW, Kind.LIBRARY)
 
 
 def _tensor(value: Value) -> TensorType:

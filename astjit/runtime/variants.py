@@ -188,6 +188,7 @@ def call_variants(
         named = {axis: evaluate(dim, sizes) for axis, dim in group.extents.items()}
         inputs = zip(group.inputs, group.offsets, _inputs(group.kernel), strict=True)
         numbers = [pointers.get(v, 0) + evaluate(o, sizes) * size for v, o, size in inputs]
+        numbers += [pointers.get(param, 0) for param in group.held.values()]
         widths = _stride_widths(group.kernel)
         strides = [evaluate(group.strides[name], sizes) for name in group.kernel.stride_names]
         numbers += [s * w for s, w in zip(strides, widths, strict=True)]
@@ -196,4 +197,4 @@ def call_variants(
 
 
 def _inputs(kernel: Kernel) -> list[int]:
-    return [b.dtype.itemsize for b in kernel.buffers if b.role == "in"]
+    return [b.dtype.itemsize for b in kernel.buffers if b.role != "out"]

@@ -32,15 +32,33 @@ def _empty_strided_cpu() -> Callable[..., torch.Tensor]:
         )
 
 
+def copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides."""
+    made = torch.empty_strided(
+        tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device
+    )
+    return made.copy_(tensor)
+
+
+def written(tensor: torch.Tensor) -> None:
+    """Let autograd know that a kernel wrote to a tensor."""
+    if not tensor.is_inference():
+        torch.autograd.graph.increment_version(tensor)
+
+
 _OBJECTS: dict[str, object] = {
+    "INT64_MAX": 2**63 - 1,
+    "INT64_MIN": -(2**63),
     "MISS": MISS,
     "PLAIN": PLAIN,
+    "copy_of": copy_of,
     "device": torch.device,
     "empty_like": torch.empty_like,
     "empty_strided": torch.empty_strided,
     "empty_strided_cpu": _empty_strided_cpu(),
     "grad_enabled": torch.is_grad_enabled,
     "threads": threads,
+    "written": written,
 }
 
 
