@@ -1,0 +1,128 @@
+"""Random programs from a seed: a module with helpers, a function, and calls that differ.
+
+In half of the programs every statement fits the first calls; in the others some fail.
+"""
+
+import random
+import warnings
+
+import torch
+
+from tests.programs.calls import Caller
+from tests.programs.draft import Draft, Scope
+from tests.programs.program import Block, Call, Node, Program, block, text_of
+from tests.programs.statements import function_body
+from tests.programs.values import values
+
+_IMPORTS = (
+    "import torch",
+    "import torch.nn.functional as F",
+    "from collections import namedtuple",
+)
+_HELPERS: tuple[Node, ...] = (
+    "Pair = namedtuple('Pair', 'first second')",
+    block("def double(v):", "return v + v"),
+    block(
+        "def shifted(v, by=1, *, twice=False):", block("if twice:", "by = by * 2"), "return v + by"
+    ),
+    block("def parts(v):", "return v, v[..., None]"),
+    block("def early(v, k):", block("if k > 1:", "return v"), "return v * SCALE"),
+    block("def touched(v):", "v += 1", "return v"),
+)
+_CLASS = Block(
+    (
+        (
+            "class Config:",
+            (
+                "factor = 2",
+                block(
+                    "def __init__(self):",
+                    "self.eps, self.count, self.last = 0.5, 2, None",
+                    "self.weight = torch.ones(3)",
+                ),
+                block("def scaled(self, v):", "return v * self.factor + self.eps"),
+            ),
+        ),
+    )
+)
+_GLOBALS = (
+    "config = Config()",
+    "SCALE = 2.0",
+    "WEIGHT = torch.full((1,), 0.5)",
+    "TABLE = {'w': torch.arange(3.0), 'k': 3}",
+    "STORE = [torch.ones(2)]",
+)
+
+
+def generate(seed: int) -> Program:
+    """The program of a seed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of statements that are tried
+        return _generate(seed)
+
+
+def _generate(seed: int) -> Program:
+    choice = random.Random(seed)
+    caller = Caller(choice)
+    calls = caller.calls(choice.randint(3, 5))
+    cells = choice.random() < 0.2
+    prelude = (*_IMPORTS, *_HELPERS, _CLASS, *_GLOBALS)
+    loose = choice.random() < 0.5
+    needed = 1 if loose else 1 + sum(call.like_first for call in calls[1:])
+    ordered = sorted(range(len(calls)), key=lambda i: (i > 0, not calls[i].like_first))
+    scopes = _scopes(prelude, caller, [calls[i].call for i in ordered], cells)
+    draft = Draft(choice, scopes, needed, loose)
+    draft.locals = [name for name in caller.names if name in scopes[0]]
+    draft.locals += ["k"] if cells else []
+    body = function_body(draft, choice.randint(2, 8))
+    function = block(f"def f({caller.signature}):", *body)
+    if cells:
+        function = block(
+            "def make(k):",
+            function,
+            block("def change(value):", "nonlocal k", "k = value"),
+            "return f, change",
+        )
+    module = (*prelude, function, *(("f, change = make(2)",) if cells else ()))
+    made = _changing_cells(choice, [c.call for c in calls]) if cells else [c.call for c in calls]
+    return Program(module, tuple(made), grad=choice.random() < 0.15)
+
+
+def _changing_cells(choice: random.Random, calls: list[Call]) -> list[Call]:
+    """Some calls change the cell before."""
+    made = []
+    for index, call in enumerate(calls):
+        if index and choice.random() < 0.4:
+            value = choice.choice(("3", "0.5", "2.0", "True"))
+            call = Call((*call.setup, f"m.change({value})"), call.text)
+        made.append(call)
+    return made
+
+
+def _scopes(
+    prelude: tuple[Node, ...], caller: Caller, calls: list[Call], cells: bool
+) -> list[Scope]:
+    """For each call, the names that the function sees at its start."""
+    scopes: list[Scope] = []
+    outer: Scope = {}
+    for call in calls:
+        module: Scope = {"__name__": "draft"}
+        exec(text_of(prelude), module)
+        earlier = dict.fromkeys(f"r{i}" for i in range(len(calls)))
+        outside = {**earlier, **outer, "torch": torch, "values": values, "m": _Module(module)}
+        exec(text_of(call.setup), outside)
+        outer = outer or outside
+        scope = dict(module)
+        if cells:
+            scope["k"] = 2
+        exec(f"def f({caller.signature}): return locals()", module)
+        scope.update(eval(call.text, {**outside, "f": module["f"]}))
+        scopes.append(scope)
+    return scopes
+
+
+class _Module:
+    """A namespace as the caller's `m`: stores reach it."""
+
+    def __init__(self, names: Scope) -> None:
+        self.__dict__ = names
