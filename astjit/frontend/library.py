@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 
 import torch
 
-from astjit.frontend import torch_api
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number
 from astjit.frontend.layouts import dense_order, dtype_of
 from astjit.frontend.memory import Step, disjoint, refuse_overlap
+from astjit.frontend.metas import Call, Facts, Unfit, flat, infer, symbols_of
 from astjit.frontend.stops import Failed, Stop
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ops.library import Slot
 from astjit.ops.table import OPS
 from astjit.types.dtype import BY_TORCH
-from astjit.types.shape import Dim, Sym, add, evaluate, floordiv, hint, mul, symbols
+from astjit.types.shape import Dim, Sym, add, evaluate, floordiv, hint, mul
 from astjit.types.tensor import TensorType
 
 Pair = tuple[int, int]
@@ -91,13 +91,13 @@ def library_call(
     """
     operands = _Operands()
     template = operands.slot(capture, (tuple(args), dict(kwargs)))
-    call = _Call(dotted, func, args, kwargs, operands.given)
+    call = Call(dotted, func, args, kwargs, operands.given)
     device = result_device(operands.given, args, kwargs)
-    sizes = _symbols(operands.given)
+    sizes = symbols_of(operands.given)
     first = {s.name: hint(s) for s in sizes}
     try:
-        one = _infer(call, first)
-    except _Unfit as unfit:
+        one = infer(call, first)
+    except Unfit as unfit:
         raise Failed(unfit.error) from unfit.error
     for slot in one.written:
         _check_written(operands.given, slot)
@@ -148,47 +148,11 @@ def check_call(
     given = [
         value for value in flat((*args, *kwargs.values())) if isinstance(value, SymbolicTensor)
     ]
-    sizes = {s.name: hint(s) for s in _symbols(given)}
+    sizes = {s.name: hint(s) for s in symbols_of(given)}
     try:
-        _infer(_Call(dotted, func, args, kwargs, given), sizes)
-    except _Unfit as unfit:
+        infer(Call(dotted, func, args, kwargs, given), sizes)
+    except Unfit as unfit:
         raise Failed(unfit.error) from unfit.error
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call of a torch function.
-
-    Attributes:
-        given: the tensors and sizes among its arguments.
-    """
-
-    dotted: str
-    func: Callable[..., object]
-    args: Sequence[object]
-    kwargs: Mapping[str, object]
-    given: Sequence[object]
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What a call did with meta tensors.
-
-    Attributes:
-        made: what it returned.
-        same: by identity of a part of it, the operand that it is.
-        views: by identity of a part, the operand in whose memory it lies.
-        written: the operands that were written to.
-        new: path and meta tensor of each part that is no operand.
-        flat: whether the result is one new tensor, or a tuple of nothing else.
-    """
-
-    made: object
-    same: Mapping[int, int]
-    views: Mapping[int, int]
-    written: tuple[int, ...]
-    new: tuple[tuple[tuple[int, ...], torch.Tensor], ...]
-    flat: bool
 
 
 def _check_written(given: Sequence[object], slot: int) -> None:
@@ -205,8 +169,8 @@ def _check_written(given: Sequence[object], slot: int) -> None:
 
 def _result_types(
     capture: Capture,
-    call: _Call,
-    one: _Facts,
+    call: Call,
+    one: Facts,
     sizes: Sequence[Sym],
     first: Mapping[str, int],
     device: str,
@@ -217,9 +181,9 @@ def _result_types(
     for equal in (False, True):
         second = _examples(capture, sizes, equal=equal)
         try:
-            two = _infer(call, second, other=True)
+            two = infer(call, second, other=True)
             types = _types(call.given, sizes, one, two, first, second, device)
-        except (_Unfit, _NoForm):
+        except (Unfit, _NoForm):
             continue
         if equal:
             _assume_equal(capture, sizes)
@@ -232,30 +196,12 @@ def _result_types(
     return _types(call.given, (), one, one, first, first, device)
 
 
-class _Unfit(Exception):
-    """The function does not take operands of these sizes."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
 class _NoForm(Exception):
     """No expression of the operands' sizes fits a result's size."""
 
 
 def _number(capture: Capture, sym: Sym) -> Number:
     return Number(hint(sym), capture.dim_text(sym), sym)
-
-
-def _symbols(given: Sequence[object]) -> tuple[Sym, ...]:
-    dims: list[Dim] = []
-    for value in given:
-        if isinstance(value, SymbolicTensor):
-            dims += [*value.kind.dims, *value.kind.element_strides()]
-        elif isinstance(value, Int) and value.node.number.dim is not None:
-            dims.append(value.node.number.dim)
-    return tuple(dict.fromkeys(s for d in dims for s in symbols(d)))
 
 
 def _examples(capture: Capture, sizes: Sequence[Sym], *, equal: bool) -> dict[str, int]:
@@ -291,176 +237,9 @@ def _assume_equal(capture: Capture, sizes: Sequence[Sym]) -> None:
             capture.sizes.holds("==", first, sym)
 
 
-def _infer(call: _Call, sizes: Mapping[str, int], *, other: bool = False) -> _Facts:
-    """What the call does on meta tensors of these sizes.
-
-    Args:
-        call: of a torch function.
-        sizes: the value of every size symbol.
-        other: give it other floats than those of this call.
-
-    Raises:
-        Stop: if PyTorch cannot say it.
-        _Unfit: if the function refuses operands of these sizes.
-    """
-    with torch_api.plain_calls():
-        metas = _metas(call.given, sizes, other=other)
-        tensors = [m for m in metas.values() if isinstance(m, torch.Tensor)]
-        new_args = [_example(a, metas) for a in call.args]
-        new_kwargs = {k: _example(v, metas) for k, v in call.kwargs.items()}
-        if not tensors:
-            new_kwargs["device"] = torch.device("meta")
-        versions = [m._version for m in tensors]
-        try:
-            made = call.func(*new_args, **new_kwargs)
-        except (NotImplementedError, TypeError) as error:
-            raise Stop(f"no shape rule for {call.dotted}: {_short(error)}") from None
-        except (RuntimeError, ValueError, IndexError) as error:
-            if "meta" in str(error).lower() or "data-dependent" in str(error):
-                raise Stop(f"the result of {call.dotted} depends on data") from None
-            raise _Unfit(error) from error
-        risen = {
-            id(m) for m, version in zip(tensors, versions, strict=True) if m._version != version
-        }
-        return _facts(call, made, metas, risen)
-
-
-def _facts(call: _Call, made: object, metas: Mapping[int, object], risen: set[int]) -> _Facts:
-    slots = {id(metas[id(value)]): at for at, value in enumerate(call.given)}
-    hidden = hidden_writes(call.dotted, call.args, call.kwargs)
-    written = tuple(
-        at
-        for at, value in enumerate(call.given)
-        if id(metas[id(value)]) in risen or any(value is other for other in hidden)
-    )
-    homes = {
-        meta.untyped_storage()._cdata: at
-        for at, value in reversed(list(enumerate(call.given)))
-        if isinstance(meta := metas[id(value)], torch.Tensor)
-    }
-    same: dict[int, int] = {}
-    views: dict[int, int] = {}
-    new: list[tuple[tuple[int, ...], torch.Tensor]] = []
-    others = False
-    for path, leaf in _leaves(made):
-        if leaf is None:
-            others = True
-        elif not isinstance(leaf, torch.Tensor):
-            raise Stop(f"{call.dotted} returns a {type(leaf).__name__}")
-        elif id(leaf) in slots:
-            same[id(leaf)] = slots[id(leaf)]
-            others = True
-        else:
-            new.append((path, leaf))
-            home = homes.get(leaf.untyped_storage()._cdata)
-            if home is not None:
-                views[id(leaf)] = home
-                if home in written:
-                    raise Stop(f"{call.dotted} writes to a tensor and returns a view of it")
-    flat = not others and (new[0][0] == () if len(new) == 1 else all(len(p) == 1 for p, _ in new))
-    return _Facts(made, same, views, written, tuple(new), flat)
-
-
-def hidden_writes(
-    dotted: str, args: Sequence[object], kwargs: Mapping[str, object]
-) -> list[object]:
-    """The operands that a function writes to though its schema does not say so."""
-    name = dotted.rpartition(".")[2]
-    if name not in ("batch_norm", "instance_norm"):
-        return []
-    own = dotted.startswith("torch.nn.functional.")
-    first = 1 if own else 3
-    training = {"batch_norm": "training", "instance_norm": "use_input_stats"}[name]
-    on = argument(args, kwargs, training, 5, default=name == "instance_norm")
-    kept = [
-        argument(args, kwargs, "running_mean", first),
-        argument(args, kwargs, "running_var", first + 1),
-    ]
-    return [value for value in kept if value is not None] if on else []
-
-
-def argument(
-    args: Sequence[object],
-    kwargs: Mapping[str, object],
-    name: str,
-    position: int,
-    default: object = None,
-) -> object:
-    """An argument that may be given by position or by name."""
-    if name in kwargs:
-        return kwargs[name]
-    return args[position] if len(args) > position else default
-
-
-def _metas(
-    given: Sequence[object], sizes: Mapping[str, int], *, other: bool = False
-) -> dict[int, object]:
-    """Meta tensors and numbers by identity of what they stand for; views share memory."""
-    bases: dict[int, torch.Tensor] = {}
-    storages = [v.place.storage for v in given if isinstance(v, SymbolicTensor)]
-    made: dict[int, object] = {}
-    for value in given:
-        if not isinstance(value, SymbolicTensor):
-            assert isinstance(value, Int | Float)
-            dim, number = value.node.number.dim, value.node.number.hint
-            own = number * 0.75 if other else number
-            made[id(value)] = own if dim is None else evaluate(dim, sizes)
-            continue
-        storage = value.place.storage
-        if storages.count(storage) == 1:
-            made[id(value)] = _meta(value.kind, sizes)
-            continue
-        if id(storage) not in bases:
-            bases[id(storage)] = _meta(storage.kind, sizes)
-        base = bases[id(storage)]
-        made[id(value)] = value.place.meta(sizes, base) if value.place.steps else base.view_as(base)
-    return made
-
-
-def _short(error: Exception) -> str:
-    return str(error).split("\n")[0][:100]
-
-
-def _meta(kind: TensorType, sizes: Mapping[str, int]) -> torch.Tensor:
-    dims = [evaluate(d, sizes) for d in kind.dims]
-    strides = [evaluate(s, sizes) for s in kind.element_strides()]
-    return torch.empty_strided(dims, strides, dtype=getattr(torch, kind.dtype.torch), device="meta")
-
-
-def _example(value: object, metas: Mapping[int, object]) -> object:
-    """An argument with meta tensors and example numbers in it."""
-    if id(value) in metas:
-        return metas[id(value)]
-    match value:
-        case Int() | Float():
-            return value.node.number.hint  # pinned
-        case tuple() | list():
-            parts = [_example(part, metas) for part in value]
-            return parts if isinstance(value, list) else tuple(parts)
-        case dict():
-            return {key: _example(part, metas) for key, part in value.items()}
-        case slice():
-            return slice(*(_example(p, metas) for p in (value.start, value.stop, value.step)))
-        case torch.device():
-            return torch.device("meta")
-    return value
-
-
-def _leaves(value: object, path: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], object]]:
-    """The parts of a result that are no tuple or list, each with where it is."""
-    if isinstance(value, (tuple, list)):
-        return [leaf for at, part in enumerate(value) for leaf in _leaves(part, (*path, at))]
-    return [(path, value)]
-
-
-def flat(values: Sequence[object]) -> list[object]:
-    """Values with those in tuples and lists."""
-    return [leaf for value in values for _, leaf in _leaves(value)]
-
-
 def _rebuild(
     value: object,
-    facts: _Facts,
+    facts: Facts,
     given: Sequence[object],
     wrapped: Mapping[int, SymbolicTensor],
 ) -> object:
@@ -470,17 +249,17 @@ def _rebuild(
     if not isinstance(value, (tuple, list)):
         return wrapped[id(value)] if id(value) in wrapped else given[facts.same[id(value)]]
     parts = [_rebuild(part, facts, given, wrapped) for part in value]
-    if hasattr(type(value), "_fields"):
-        return type(value)(*parts)
-    make: Callable[[list[object]], object] = type(value)
+    make: Callable[..., object] = type(value)
+    if hasattr(make, "_fields"):
+        return make(*parts)
     return make(parts)  # torch.return_types take one sequence as well
 
 
 def _types(
     given: Sequence[object],
     sizes: Sequence[Sym],
-    one: _Facts,
-    two: _Facts,
+    one: Facts,
+    two: Facts,
     first: Mapping[str, int],
     second: Mapping[str, int],
     device: str,
