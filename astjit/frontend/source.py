@@ -13,7 +13,7 @@ import linecache
 import sys
 import tokenize
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from astjit.frontend.codes import PerCode, nested, requalified, same_code
@@ -182,7 +182,11 @@ def _covers(node: ast.expr, first: tuple[int, int], last: tuple[int, int]) -> bo
 
 
 def compiled(
-    tree: ast.FunctionDef | ast.Lambda, code: types.CodeType, *, hooks: bool
+    tree: ast.FunctionDef | ast.Lambda,
+    code: types.CodeType,
+    *,
+    hooks: bool,
+    imported: Iterable[str] = (),
 ) -> types.CodeType:
     """The code of a function's tree, with the names in `code.co_freevars` as closure cells.
 
@@ -190,6 +194,8 @@ def compiled(
         tree: the function's own tree.
         code: the running code, whose file, flags and free names it takes.
         hooks: the tree has hooks, reached by one more free name.
+        imported: globals that the module imports: Python compiles calls of their attributes with
+            many arguments in another way.
     """
     free = [*code.co_freevars, *([HOOKS] if hooks else [])]
     if isinstance(tree, ast.Lambda):
@@ -199,7 +205,7 @@ def compiled(
         name = FACTORY  # its own name would hide the global that a recursive call names
         statement = ast.FunctionDef(name, tree.args, tree.body, [], tree.returns)
         ast.copy_location(statement, tree)
-    (inner,) = _inside(_compile(_factory(free, statement), code), FACTORY)
+    (inner,) = _inside(_compile(_factory(free, statement), code, imported), FACTORY)
     made = _inside(inner, name)[-1]  # a lambda among the defaults comes before
     return requalified(made, code.co_name, code.co_qualname)
 
@@ -211,8 +217,12 @@ def _factory(free: list[str], statement: ast.stmt) -> ast.stmt:
     return ast.copy_location(ast.FunctionDef(FACTORY, arguments, [statement], []), statement)
 
 
-def _compile(statement: ast.stmt, code: types.CodeType) -> types.CodeType:
-    module = ast.Module([statement], [])
+def _compile(
+    statement: ast.stmt, code: types.CodeType, imported: Iterable[str] = ()
+) -> types.CodeType:
+    names = [ast.alias(name) for name in imported]
+    imports: list[ast.stmt] = [ast.copy_location(ast.Import(names), statement)] if names else []
+    module = ast.fix_missing_locations(ast.Module([*imports, statement], []))
     flags = code.co_flags & _FUTURE
     made: types.CodeType = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     return made
@@ -227,6 +237,10 @@ def _is_text_of(source: Source, function: types.FunctionType) -> bool:
     """Whether the text compiles to the running code, in which pytest may have changed asserts."""
     tree, code = source.fresh_tree(), function.__code__
     if same_code(compiled(tree, code, hooks=False), code):
+        return True
+    found = function.__globals__
+    modules = [n for n in code.co_names if isinstance(found.get(n), types.ModuleType)]
+    if modules and same_code(compiled(tree, code, hooks=False, imported=modules), code):
         return True
     pytest = sys.modules.get("_pytest.assertion.rewrite")
     if pytest is None or _ASSERTS not in function.__globals__ or isinstance(tree, ast.Lambda):
