@@ -19,7 +19,7 @@ from astjit.ir.function import Node
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.host import host_text
 from astjit.ops.library import Slot
-from astjit.ops.spec import FieldValue, Op
+from astjit.ops.spec import FieldKind, FieldValue, Op
 from astjit.ops.table import OPS
 from astjit.types.shape import Dim, evaluate, hint
 from astjit.types.tensor import TensorType
@@ -97,6 +97,17 @@ class Step:
             "pick": picks[self.index] if isinstance(picks, tuple) else self._pick(),
         }
         return keeper.node(OPS["view_update"], (source, new, *rest), fields).results[0]
+
+    def sizes(self) -> list[Dim]:
+        """The sizes among its fields."""
+        found: list[Dim] = []
+        for declared in self.node.op.fields:
+            value = self.node.fields[declared.name]
+            if declared.kind is FieldKind.SIZE and value is not None:
+                found.append(value)  # type: ignore[arg-type]  # a Dim
+            elif declared.kind is FieldKind.SIZES and isinstance(value, tuple):
+                found += value
+        return found
 
     def _pick(self) -> tuple[int, ...]:
         return (self.index,) if len(self.node.results) > 1 else ()
@@ -177,7 +188,11 @@ class Place:
         before = self.chain(self.storage.value)
         after = new
         for step, source in zip(reversed(self.steps), reversed(before[:-1]), strict=True):
-            after = laid_out(self.keeper, step.updated(self.keeper, source, after), source.type)
+            try:
+                whole = step.updated(self.keeper, source, after)
+            except ValueError as error:  # expand
+                raise Stop(f"a write to a tensor of which {error}") from None
+            after = laid_out(self.keeper, whole, source.type)
         if isinstance(after, Result) and not after.name:
             after.name = self.storage.value.name
         self.storage.value = after
@@ -185,6 +200,16 @@ class Place:
         self.storage.last = count
         if not self.steps:
             self.know(new)
+
+    def dims(self, kind: TensorType) -> list[Dim]:
+        """The sizes and strides of a tensor here, then those that the way to it from its storage
+        depends on."""
+        found = [*kind.dims, *kind.element_strides()]
+        if self.steps:
+            home = self.storage.kind
+            found += [*home.dims, *home.element_strides()]
+            found += [dim for step in self.steps for dim in step.sizes()]
+        return found
 
     def meta(self, sizes: Mapping[str, int], base: torch.Tensor) -> torch.Tensor:
         """A meta tensor at this place in `base`, which stands for the storage."""

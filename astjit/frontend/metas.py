@@ -233,7 +233,7 @@ def symbols_of(given: Sequence[object]) -> tuple[Sym, ...]:
     dims: list[Dim] = []
     for value in given:
         if isinstance(value, SymbolicTensor):
-            dims += [*value.kind.dims, *value.kind.element_strides()]
+            dims += value.place.dims(value.kind)
         elif isinstance(value, Int) and value.node.number.dim is not None:
             dims.append(value.node.number.dim)
     return tuple(dict.fromkeys(s for d in dims for s in symbols(d)))

@@ -78,10 +78,17 @@ def written(operations: Operator, func: Func, dotted: str, args: Args, kwargs: K
     made = _value_of(operations, name, pure, target, args, given)
     if made is NotImplemented:
         return library_call(operations.capture, dotted, func, args, kwargs)
+    if name not in ("copy_", "fill_", "zero_") and not _castable(made, target):
+        raise Stop(f"{name} gives {made.kind.dtype}, which is not written to {target.kind.dtype}")
     if kwargs.get("out") is not None and made.kind.dims != target.kind.dims:
         raise Stop(f"{name}(out=...) resizes a tensor")
     operations.capture.write(target, made.value, shared=_is_shared(made, args))
     return target
+
+
+def _castable(made: SymbolicTensor, target: SymbolicTensor) -> bool:
+    one, other = (getattr(torch, t.kind.dtype.torch) for t in (made, target))
+    return torch.can_cast(one, other)
 
 
 def _is_shared(made: SymbolicTensor, args: Args) -> bool:
