@@ -4,6 +4,7 @@ Each has a test of its own in tests/frontend/test_torch_api.py, so that a new Py
 one of them says which.
 """
 
+import types
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
@@ -135,7 +136,9 @@ def dotted_name(func: object) -> str | None:
         pass
     except TypeError:
         return None
-    _NAMES[func] = found = _find(func)
+    found = _find(func)
+    if found is not None or isinstance(getattr(func, "__self__", 0), types.ModuleType | None):
+        _NAMES[func] = found  # else it may be the user's, and would live for ever
     return found
 
 

@@ -181,3 +181,17 @@ def test_what_is_not_torchs_has_no_name():
 
     assert torch_api.dotted_name(exp) is None
     assert torch_api.dotted_name([]) is None
+
+
+def test_names_are_not_kept_for_what_is_the_users():
+    def function():
+        pass
+
+    kept = dict(torch_api._NAMES)
+    held = torch.ones(3)
+    for func in (function, [].append, held.add, held.tolist, function.__get__):
+        assert torch_api.dotted_name(func) is None
+    assert torch_api.dotted_name(torch._C._set_grad_enabled) is None
+    assert torch_api.dotted_name(torch.add) == "torch.add"
+    added = torch_api._NAMES.keys() - kept.keys()
+    assert added <= {torch._C._set_grad_enabled, torch.add}
