@@ -1,6 +1,9 @@
 """The object behind `__astjit__` in rewritten code, one for each function that is entered."""
 
+import __future__
+
 import abc
+import enum
 import functools
 import importlib.util
 import operator
@@ -11,9 +14,12 @@ from typing import Any, NoReturn
 
 import torch
 
+from astjit.frontend import operators, stores
 from astjit.frontend import session as rules
 from astjit.frontend.attributes import attribute
 from astjit.frontend.codes import PerCode
+from astjit.frontend.managers import context
+from astjit.frontend.patterns import Pattern, matches
 from astjit.frontend.rewrite import rewrite
 from astjit.frontend.session import Session
 from astjit.frontend.source import compiled, mark_rewritten, source_of
@@ -44,8 +50,14 @@ class Hooks:
                 )
             else:
                 self._globals = f"{path}.__globals__"
+        self._captured: dict[str, object] | None = None
         for hook in _SHARED:
             setattr(self, hook, functools.partial(getattr(rules, hook), session))
+        for hook in _OPERATORS:
+            setattr(self, hook, functools.partial(getattr(operators, hook), session))
+        for hook in _STORES:
+            setattr(self, hook, functools.partial(getattr(stores, hook), session))
+        self.context = functools.partial(context, session)
         self.attribute = functools.partial(attribute, session)
         self.call = session.call
 
@@ -152,35 +164,39 @@ class Hooks:
         """A decorator of a function defined during capture."""
         return lambda function: self.session.call(decorate, function)
 
-    def in_place_attribute(self, sign: str, owner: object, name: str, value: object) -> None:
-        """`owner.name SIGN= value`."""
-        rules.refuse_store(self.session, owner, f".{name}")
-        before = attribute(self.session, owner, name)
-        rules.set_attribute(
-            self.session, owner, name, rules.in_place(self.session, sign, before, value)
-        )
+    # --- match, raise ---
 
-    def in_place_item(self, sign: str, owner: object, index: object, value: object) -> None:
-        """`owner[index] SIGN= value`."""
-        if not isinstance(owner, torch.Tensor):
-            rules.refuse_store(self.session, owner, "[...]")
-        before = rules.item(self.session, owner, index)
-        after = rules.in_place(self.session, sign, before, value)
-        rules.set_item(self.session, owner, index, after)
+    def case(self, value: object, pattern: Pattern) -> bool:
+        """Whether a pattern matches; what its names are bound to is kept."""
+        self._captured = matches(self.session, value, pattern)
+        return self._captured is not None
 
-    def delete_attribute(self, owner: object, name: str) -> None:
-        """`del owner.name`."""
-        rules.refuse_store(self.session, owner, f".{name}")
-        if self.session.python_method(owner, "__delattr__"):
-            raise Stop(f"del of an attribute of {type(owner).__name__}")
-        delattr(owner, name)
+    def captured(self, name: str) -> object:
+        """What a name of the pattern that matched is bound to."""
+        assert self._captured is not None
+        return self._captured[name]
 
-    def delete_item(self, owner: object, index: object) -> None:
-        """`del owner[index]`."""
-        rules.refuse_store(self.session, owner, "[...]")
-        if self.session.python_method(owner, "__delitem__"):
-            raise Stop(f"del of an item of {type(owner).__name__}")
-        operator.delitem(owner, index)  # type: ignore[call-overload]
+    def raised(self, error: object) -> object:
+        """What `raise` is given: an exception, made if it is a class.
+
+        Raises:
+            Stop: for an exception that was there before, since raising it changes it.
+        """
+        if isinstance(error, type) and issubclass(error, BaseException):
+            return self.session.call(error)
+        if isinstance(error, BaseException) and self.session.outside.path(error) is not None:
+            raise Stop("raise of an exception that was there before the call")
+        return error
+
+    def metaclass(self, cls: object) -> object:
+        """The metaclass of a class defined during capture.
+
+        Raises:
+            Stop: if it is written in Python outside the capture.
+        """
+        if cls not in (type, abc.ABCMeta, enum.EnumType) and id(cls) not in self.session.made:
+            raise Stop("a class with a metaclass")
+        return cls
 
     def stop(self, what: str) -> NoReturn:
         """A statement that is not captured."""
@@ -195,13 +211,21 @@ _SHARED = (
     "identical",
     "test",
     "shown",
-    "matched",
+    "each",
     "bind",
     "unpack",
-    "context",
-    "set_attribute",
-    "set_item",
+)
+_OPERATORS = ("compared", "compare", "taken", "link", "either", "both", "key", "remainder")
+_STORES = (
+    "store_attribute",
+    "store_item",
+    "attribute_before",
+    "item_before",
     "in_place",
+    "in_place_attribute",
+    "in_place_item",
+    "delete_attribute",
+    "delete_item",
 )
 
 
@@ -215,7 +239,10 @@ def rewritten_code(function: types.FunctionType) -> types.CodeType:
     if (known := _COPIES.get(code)) is not None:
         return known
     source = source_of(function)
-    tree = rewrite(source.fresh_tree(), frozenset(code.co_freevars))
+    kept_as_text = code.co_flags & __future__.annotations.compiler_flag
+    tree = rewrite(
+        source.fresh_tree(), frozenset(code.co_freevars), annotations=not kept_as_text
+    )
     made = compiled(tree, code, hooks=True)
     mark_rewritten(made)
     _COPIES.put(code, made)

@@ -10,41 +10,36 @@ column numbers. Python's own control flow, comparisons and operators stay as the
 """
 
 import ast
-import copy
 from typing import Any
 
-from astjit.frontend.scopes import Scopes
+from astjit.frontend.statements import Statements
 from astjit.frontend.stops import HOOKS
-from astjit.frontend.syntax import Mangler, at, hook, index, only_names, statement, text
+from astjit.frontend.syntax import Mangler, at, hook, index, only_names, text
 
 _UNSUPPORTED = {
     ast.Await: "await",
     ast.AsyncFor: "async for",
     ast.AsyncWith: "async with",
     ast.AsyncFunctionDef: "an async function",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield from",
     ast.TryStar: "except*",
 }
 
 
 def rewrite(
-    node: ast.FunctionDef | ast.Lambda, free: frozenset[str]
+    node: ast.FunctionDef | ast.Lambda, free: frozenset[str], *, annotations: bool = True
 ) -> ast.FunctionDef | ast.Lambda:
     """The tree with hooks.
 
     Args:
         node: a function's own tree, private names spelled out; it is changed.
         free: the names of its closure cells.
+        annotations: those of variables in class bodies are evaluated, and not kept as text.
     """
     Mangler("").visit(node)  # classes inside the function
-    return _Rewriter(free).function(node)
+    return _Rewriter(free, annotations=annotations).function(node)
 
 
-class _Rewriter(ast.NodeTransformer):
-    def __init__(self, free: frozenset[str]) -> None:
-        self.scopes = Scopes(free)
-
+class _Rewriter(Statements):
     def function(self, node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
         """The outermost function: defaults and decorators are not part of the copy."""
         if isinstance(node, ast.FunctionDef):
@@ -65,7 +60,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         else:
-            node.body = [self.visit(statement) for statement in node.body]
+            node.body = self.block(node.body)
         self.scopes.pop()
 
     def visit(self, node: ast.AST) -> Any:
@@ -74,12 +69,15 @@ class _Rewriter(ast.NodeTransformer):
             return at(ast.Expr(stop), node) if isinstance(node, ast.stmt) else stop
         made = super().visit(node)
         if isinstance(node, (ast.expr, ast.stmt)) and made is not node:
-            at(made, node)
+            for part in made if isinstance(made, list) else [made]:
+                at(part, node)
         return made
 
     # --- scopes ---
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if self.outer_store(node.name):
+            return self.refused(node.name, node)
         node.decorator_list = [at(hook("decorator", self.visit(d)), d) for d in node.decorator_list]
         node.returns = None
         self._signature(node.args)
@@ -99,10 +97,14 @@ class _Rewriter(ast.NodeTransformer):
                 argument.annotation = None
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        if self.outer_store(node.name):
+            return self.refused(node.name, node)
         node.decorator_list = [self.visit(d) for d in node.decorator_list]
         node.bases = [at(hook("base", self.visit(b)), b) for b in node.bases]
         for keyword in node.keywords:
-            keyword.value = self.visit(keyword.value)
+            value = self.visit(keyword.value)
+            wanted = "metaclass" if keyword.arg == "metaclass" else ""
+            keyword.value = at(hook(wanted, value), value) if wanted else value
         made = ast.Attribute(ast.Name(HOOKS, ast.Load()), "made", ast.Load())
         node.decorator_list = [
             *(at(hook("decorator", d), d) for d in node.decorator_list),
@@ -117,12 +119,18 @@ class _Rewriter(ast.NodeTransformer):
         outer = self.visit(first.iter)  # evaluated in the enclosing scope
         self.scopes.push(node)
         if isinstance(node, ast.DictComp):
-            node.key, node.value = self.visit(node.key), self.visit(node.value)
+            node.key, node.value = self._key(node.key), self.visit(node.value)
         else:
-            node.elt = self.visit(node.elt)
+            hashed = isinstance(node, ast.SetComp)
+            node.elt = self._key(node.elt) if hashed else self.visit(node.elt)
         for generator in node.generators:
             iterable = outer if generator is first else self.visit(generator.iter)
-            generator.iter = at(hook("iterate", iterable), iterable)
+            if not only_names(generator.target):
+                what = text("a place that a comprehension stores to")
+                generator.target = at(ast.Name("_", ast.Store()), generator.target)
+                generator.iter = at(hook("stop", what), iterable)
+            else:
+                generator.iter = self.iterated(generator.target, iterable)
             generator.ifs = [at(hook("test", self.visit(c)), c) for c in generator.ifs]
         self.scopes.pop()
         return node
@@ -158,12 +166,25 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
-        self.generic_visit(node)
+        node.values = [self.visit(value) for value in node.values]
         for position, key in enumerate(node.keys):
+            value = node.values[position]
             if key is None:
-                value = node.values[position]
                 node.values[position] = at(hook("mapping", value), value)
+            else:
+                node.keys[position] = self._key(key)
         return node
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        node.elts = [self._key(part) for part in node.elts]
+        return node
+
+    def _key(self, node: ast.expr) -> ast.expr:
+        """What becomes a key: Python code of its class may run to hash and compare it."""
+        if isinstance(node, ast.Constant):
+            return node
+        made: ast.expr = self.visit(node)
+        return made if isinstance(made, ast.Starred) else at(hook("key", made), made)
 
     # --- calls and operators ---
 
@@ -171,7 +192,9 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and self.scopes.origin(node.func.id) == "global":
             if node.func.id == "super" and not node.args and not node.keywords:
                 return node
-            if node.func.id in ("locals", "globals", "vars", "eval", "exec", "dir"):
+            if node.func.id in ("vars", "dir") and not node.args:
+                return hook("stop", text(f"{node.func.id}()"))
+            if node.func.id in ("locals", "globals", "eval", "exec", "breakpoint"):
                 return hook("stop", text(f"{node.func.id}()"))
         self.generic_visit(node)
         for keyword in node.keywords:
@@ -181,13 +204,15 @@ class _Rewriter(ast.NodeTransformer):
         call.keywords = node.keywords
         return call
 
-    def _operand(self, node: ast.expr) -> ast.expr:
+    def _operand(self, node: ast.expr, name: str = "operand") -> ast.expr:
         if isinstance(node, ast.Constant):
             return node
-        return at(hook("operand", node), node)
+        return at(hook(name, node), node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node.op, ast.Mod):
+            return hook("remainder", node.left, node.right)
         node.left, node.right = self._operand(node.left), self._operand(node.right)
         return node
 
@@ -199,28 +224,36 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """`a < b is c`  =>  `H.compare('Is', H.taken(), c) if H.link('Lt', a, b) else H.taken()`."""
         self.generic_visit(node)
-        identity = [isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops]
-        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            found = hook("contains", node.comparators[0], node.left)
-            return found if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), found)
-        if any(identity):
-            if len(node.ops) > 1:
-                return hook("stop", text("`is` in a chain of comparisons"))
-            same = hook("identical", node.left, node.comparators[0])
-            return same if isinstance(node.ops[0], ast.Is) else ast.UnaryOp(ast.Not(), same)
-        else:
-            node.left = self._operand(node.left)
-            node.comparators = [self._operand(c) for c in node.comparators]
+        signs = [text(type(op).__name__) for op in node.ops]
+        if len(node.ops) > 1:
+            return self._chain(node.left, signs, node.comparators)
+        match node.ops[0]:
+            case ast.In() | ast.NotIn() | ast.Is() | ast.IsNot():
+                return hook("compare", signs[0], node.left, node.comparators[0])
+        node.left = self._operand(node.left, "compared")
+        node.comparators = [self._operand(node.comparators[0], "compared")]
         return node
 
+    def _chain(
+        self, left: ast.expr, signs: list[ast.Constant], others: list[ast.expr]
+    ) -> ast.expr:
+        if len(others) == 1:
+            return hook("compare", signs[0], left, others[0])
+        rest = self._chain(hook("taken"), signs[1:], others[1:])
+        return ast.IfExp(hook("link", signs[0], left, others[0]), rest, hook("taken"))
+
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        """`a or b`  =>  `H.taken() if H.either(a) else b`."""
         self.generic_visit(node)
-        node.values = [
-            *(at(hook("test", value), value) for value in node.values[:-1]),
-            node.values[-1],
-        ]
-        return node
+        made = node.values[-1]
+        for value in reversed(node.values[:-1]):
+            if isinstance(node.op, ast.Or):
+                made = ast.IfExp(hook("either", value), hook("taken"), made)
+            else:
+                made = ast.IfExp(hook("both", value), made, hook("taken"))
+        return made
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         self.generic_visit(node)
@@ -234,7 +267,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
         self.generic_visit(node)
-        if self._outer_store(node.target.id):
+        if self.outer_store(node.target.id):
             return hook("stop", text(f"a store to the outer variable {node.target.id}"))
         node.value = at(hook("bind", text(node.target.id), node.value), node.value)
         return node
@@ -248,132 +281,7 @@ class _Rewriter(ast.NodeTransformer):
 
     visit_While = visit_Assert = visit_If  # type: ignore[assignment]  # all have a test
 
-    def visit_For(self, node: ast.For) -> ast.AST:
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
         self.generic_visit(node)
-        node.iter = at(hook("iterate", node.iter), node.iter)
+        node.value = at(hook("iterate", node.value), node.value)
         return node
-
-    def visit_With(self, node: ast.With) -> ast.AST:
-        self.generic_visit(node)
-        for item in node.items:
-            item.context_expr = at(hook("context", item.context_expr), item.context_expr)
-        return node
-
-    def visit_Match(self, node: ast.Match) -> ast.AST:
-        """Patterns stay; what they name is also read through a hook, before the match."""
-        node.subject = self.visit(node.subject)
-        named: list[ast.expr] = []
-        for case in node.cases:
-            for inner in ast.walk(case.pattern):
-                if isinstance(inner, ast.MatchValue | ast.MatchClass):
-                    value = inner.value if isinstance(inner, ast.MatchValue) else inner.cls
-                    named.append(self.visit(copy.deepcopy(value)))
-            if case.guard is not None:
-                case.guard = at(hook("test", self.visit(case.guard)), case.guard)
-            case.body = [self.visit(statement) for statement in case.body]
-        node.subject = at(hook("matched", node.subject, *named), node.subject)
-        return node
-
-    def _outer_store(self, name: str) -> bool:
-        return self.scopes.origin(name) != "local"
-
-    def _stores_outside(self, target: ast.expr) -> str:
-        """The first name or place of an assignment target that is not a local name."""
-        for inner in ast.walk(target):
-            match inner:
-                case ast.Name(ctx=ast.Store() | ast.Del()) if self._outer_store(inner.id):
-                    return f"the outer variable {inner.id}"
-        return ""
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        for target in node.targets:
-            if outer := self._stores_outside(target):
-                return statement(hook("stop", text(f"a store to {outer}")), node)
-        self.generic_visit(node)
-        if len(node.targets) > 1 and not all(isinstance(t, ast.Name) for t in node.targets):
-            return statement(hook("stop", text("several targets, one of them a place")), node)
-        return self._assign(node, node.targets[0], node.value)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        if node.value is None:
-            return at(ast.Pass(), node)
-        if outer := self._stores_outside(node.target):
-            return statement(hook("stop", text(f"a store to {outer}")), node)
-        plain = at(ast.Assign([node.target], node.value), node)
-        return self.visit(plain)
-
-    def _assign(self, node: ast.Assign, target: ast.expr, value: ast.expr) -> ast.AST:
-        match target:
-            case ast.Name():
-                node.value = at(hook("bind", text(target.id), value), value)
-            case ast.Attribute():
-                return statement(
-                    hook("set_attribute", target.value, text(target.attr), value), node
-                )
-            case ast.Subscript():
-                return statement(hook("set_item", target.value, index(target.slice), value), node)
-            case ast.Tuple() | ast.List():
-                if not only_names(target):
-                    return statement(hook("stop", text("a store inside an unpacking")), node)
-                names = [e.id if isinstance(e, ast.Name) else "" for e in target.elts]
-                shown = ast.Tuple([text(n) for n in names], ast.Load())
-                node.value = at(hook("unpack", shown, value), value)
-        return node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        if isinstance(node.target, ast.Name):
-            if self._outer_store(node.target.id):
-                return statement(
-                    hook("stop", text(f"a store to the outer variable {node.target.id}")), node
-                )
-            read = at(ast.Name(node.target.id, ast.Load()), node.target)
-            value = self.visit(node.value)
-            done = hook("in_place", text(type(node.op).__name__), read, value)
-            return at(ast.Assign([node.target], at(done, node)), node)
-        self.generic_visit(node)
-        sign = text(type(node.op).__name__)
-        place: str
-        what: ast.expr
-        match node.target:
-            case ast.Attribute():
-                place, what = "in_place_attribute", text(node.target.attr)
-            case ast.Subscript():
-                place, what = "in_place_item", index(node.target.slice)
-        return statement(hook(place, sign, node.target.value, what, node.value), node)
-
-    def visit_Delete(self, node: ast.Delete) -> ast.AST:
-        if all(isinstance(t, ast.Name) and not self._outer_store(t.id) for t in node.targets):
-            return node
-        match node.targets:
-            case [ast.Attribute() as target]:
-                owner, what = self.visit(target.value), text(target.attr)
-                return statement(hook("delete_attribute", owner, what), node)
-            case [ast.Subscript() as target]:
-                owner = self.visit(target.value)
-                key = index(self.visit(target.slice))
-                return statement(hook("delete_item", owner, key), node)
-        return statement(hook("stop", text("del of an outer name, or of several things")), node)
-
-    def visit_Import(self, node: ast.Import) -> ast.AST:
-        """`import a.b as c`  =>  `c = H.module('a.b', 'a.b')`; only of what is imported already."""
-        names, values = [], []
-        for alias in node.names:
-            top = alias.name if alias.asname else alias.name.split(".")[0]
-            names.append(alias.asname or top)
-            values.append(hook("module", text(alias.name), text(top)))
-        return self._bound(node, names, values)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        """`from m import a`  =>  `a = H.imported('m', 'a', 0)`."""
-        names = [alias.asname or alias.name for alias in node.names]
-        values = [
-            hook("imported", text(node.module or ""), text(a.name), ast.Constant(node.level))
-            for a in node.names
-        ]
-        return self._bound(node, names, values)
-
-    def _bound(self, node: ast.stmt, names: list[str], values: list[ast.Call]) -> ast.AST:
-        if any(self._outer_store(name) for name in names):
-            return statement(hook("stop", text("an import into an outer name")), node)
-        targets = ast.Tuple([ast.Name(name, ast.Store()) for name in names], ast.Store())
-        return at(ast.Assign([targets], ast.Tuple(list(values), ast.Load())), node)

@@ -131,6 +131,11 @@ class Scopes:
         """Leave it."""
         self._stack.pop()
 
+    @property
+    def in_class(self) -> bool:
+        """Whether the innermost scope is the body of a class."""
+        return self._stack[-1].is_class
+
     def origin(self, name: str) -> str:
         """Where a name is found: "local" (in the tree), "cell" or "global"."""
         for depth, scope in enumerate(reversed(self._stack)):

@@ -9,9 +9,10 @@ H.set_attribute, ...        stores
 """
 
 import enum
+import itertools
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -19,10 +20,15 @@ import torch
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import Outside, is_container, is_mapping, is_sequence
+from astjit.frontend.overlay import GONE, UNTOUCHED, DictShadow, ListShadow
 from astjit.frontend.source import is_rewritten
+from astjit.frontend.stand_ins import SPECIAL, StandIns
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
+from astjit.frontend.syntax import Names
 
+TRUSTED = ("collections", "fractions", "decimal", "datetime", "types", "typing", "torch._tensor")
+"""Modules whose classes' methods read nothing but the objects they are given."""
 PLAIN = (int, float, bool, str, bytes, type(None), complex, slice, range, Int, Float, torch.Size)
 OPERATORS = frozenset(
     f"__{side}{name}__"
@@ -54,6 +60,24 @@ OPERATORS = frozenset(
 
 
 @dataclass(slots=True)
+class Answer:
+    """What `is_compiling()` answers in one capture (decision D29).
+
+    Attributes:
+        compiling: the answer.
+        asked: whether anything asked.
+    """
+
+    compiling: bool = True
+    asked: bool = False
+
+    def give(self) -> bool:
+        """The answer, once asked for."""
+        self.asked = True
+        return self.compiling
+
+
+@dataclass(slots=True)
 class Session:
     """One capture.
 
@@ -62,12 +86,23 @@ class Session:
         outside: the objects that were there before.
         caller: calls a function or object the way capture does.
         made: classes defined during capture, whose methods are rewritten code.
+        answer: to `is_compiling()`.
+        stand_ins: what C code is given for objects with operators written in Python.
+        kept: values that one hook leaves for the next.
+        keys: objects with Python code that became keys, and their hashes.
     """
 
     capture: Capture
     outside: Outside
     caller: "Callable[[Session, object, tuple[object, ...], dict[str, object]], object]"
     made: dict[int, type] = field(default_factory=dict)
+    answer: Answer = field(default_factory=Answer)
+    stand_ins: StandIns = field(init=False)
+    kept: list[object] = field(default_factory=list)
+    keys: list[tuple[object, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stand_ins = StandIns(self)
 
     def call(self, function: object, *args: object, **kwargs: object) -> object:
         """Call something during capture."""
@@ -81,13 +116,19 @@ class Session:
 
     def python_method(self, value: object, *names: str) -> types.FunctionType | None:
         """The first of these special methods that Python code outside the capture defines."""
-        if type(value) in (Int, Float):
+        cls = type(value)
+        if cls in (Int, Float) or isinstance(value, enum.Enum):
             return None
+        trusted = cls.__module__ in TRUSTED and self.outside.path(value) is None
         for name in names:
-            found = getattr(type(value), name, None)
+            found = getattr(cls, name, None)
             if isinstance(found, types.FunctionType) and not is_rewritten(found.__code__):
-                return found
+                return None if trusted else found
         return None
+
+    def speaks(self, value: object) -> bool:
+        """Whether Python code outside the capture says what operators do with a value."""
+        return not is_static(value) and self.python_method(value, *SPECIAL) is not None
 
     def bound(self, function: types.FunctionType, owner: object) -> types.MethodType:
         """A method that was found on the class of `owner`, with its path recorded."""
@@ -104,22 +145,27 @@ def is_static(value: object) -> bool:
 
 
 def operand(session: Session, value: object) -> object:
-    """What an operator is given: outside containers copied, with their items read.
-
-    Raises:
-        Stop: for an object whose class redefines operators in Python.
-    """
+    """What an operator is given: outside containers copied, with their items read."""
     if is_static(value):
         return value
     if is_container(value):
         return session.outside.exposed(value)
-    if (found := session.python_method(value, *OPERATORS)) and not _same_as_builtin(found):
-        raise Stop(f"an operator that {type(value).__name__} defines in Python")
-    return value
+    return session.stand_ins.of(value) if session.speaks(value) else value
 
 
-def _same_as_builtin(function: types.FunctionType) -> bool:
-    return function.__module__ in ("enum", "torch._tensor")
+def stood_in(session: Session, value: object, depth: int = 4) -> object:
+    """A value for C code that looks at what it holds: stand-ins for objects with Python code."""
+    if is_static(value) or isinstance(value, type | types.FunctionType | types.MethodType):
+        return value
+    if depth and type(value) in (list, tuple, dict):
+        parts = value.values() if isinstance(value, dict) else value
+        inner = [stood_in(session, part, depth - 1) for part in parts]  # type: ignore[attr-defined]
+        if all(a is b for a, b in zip(inner, parts, strict=True)):  # type: ignore[call-overload]
+            return value
+        if isinstance(value, dict):
+            return dict(zip(value, inner, strict=True))
+        return type(value)(inner)  # type: ignore[call-arg]
+    return session.stand_ins.of(value) if session.speaks(value) else value
 
 
 def test(session: Session, value: object) -> object:
@@ -132,10 +178,12 @@ def test(session: Session, value: object) -> object:
         instead = "torch.where(condition, a, b)"
         raise Stop("a condition on the values of a tensor", syntax=True, instead=instead)
     if not is_static(value):
-        if is_container(value):
-            session.outside.length(value)
+        if is_container(value) or session.outside.overlay.found(value):
+            known = session.outside.path(value) is not None
+            if known and bool(count := session.outside.length(value)) is not bool(value):
+                return bool(count)  # as it is after the stores of this call
         elif session.python_method(value, "__bool__", "__len__"):
-            raise Stop(f"the truth of a {type(value).__name__}, which Python code defines")
+            return session.stand_ins.of(value)
     return value
 
 
@@ -152,17 +200,43 @@ def iterate(session: Session, value: object) -> object:
         return [value[i] for i in range(size)]
     if is_static(value):
         return value
-    if is_container(value):
+    if is_container(value) or type(value) is set:
         return session.outside.items(value)
     if (found := session.python_method(value, "__iter__")) is not None:
-        return iterate(session, session.call(session.bound(found, value)))
+        iterator = session.call(session.bound(found, value))
+        return _steps(session, iterator) if iterator is value else iterate(session, iterator)
     if session.python_method(value, "__next__", "__getitem__"):
-        raise Stop(f"iteration over a {type(value).__name__}, which Python code defines")
+        return _steps(session, value)
     if session.outside.path(value) is not None:
         if type(value) in (set, frozenset) or isinstance(value, type):
             return value
         raise Stop(f"iteration over {session.outside.path(value)}, a {type(value).__name__}")
     return value
+
+
+def _steps(session: Session, iterator: object) -> Iterator[object]:
+    """What an iterator written in Python gives, or `o[0], o[1], ...` until an IndexError."""
+    if (found := session.python_method(iterator, "__next__")) is not None:
+        while True:
+            try:
+                given = session.call(session.bound(found, iterator))
+            except StopIteration as stop:
+                return stop.value
+            yield given
+    if (found := session.python_method(iterator, "__getitem__")) is None:
+        raise TypeError(f"{type(iterator).__name__!r} object is not iterable")
+    for index in itertools.count():
+        try:
+            given = session.call(session.bound(found, iterator), index)
+        except IndexError:
+            return None
+        yield given
+
+
+def each(session: Session, names: Names, values: object) -> Iterator[object]:
+    """What a loop iterates over whose target is an unpacking: the items, unpacked."""
+    for value in iterate(session, values):  # type: ignore[attr-defined]
+        yield unpack(session, names, value)
 
 
 def contains(session: Session, container: object, item: object) -> bool:
@@ -175,14 +249,24 @@ def contains(session: Session, container: object, item: object) -> bool:
         raise Stop("`in` reads the values of a tensor")
     path = session.outside.path(container)
     if path is not None and is_mapping(container):
+        container = session.outside.real(container)
+        stored = _stored(session, container, plain(item))
+        if stored is not UNTOUCHED:
+            return stored is not GONE
         found = item in container  # type: ignore[operator]
         asked = f"{session.outside.key(plain(item))} in {path}"
         session.capture.guard(asked if found else f"not ({asked})", f"whether {asked}")
         return bool(found)
-    if session.python_method(container, "__contains__", "__iter__"):
-        raise Stop(f"`in` on a {type(container).__name__}, which Python code defines")
-    exposed = session.outside.exposed(container)
-    return bool(operand(session, item) in exposed)
+    if isinstance(container, enum.EnumType):
+        return item in container
+    held = container
+    if session.speaks(container):
+        held = session.stand_ins.of(container)
+        if not hasattr(type(container), "__contains__"):
+            held = iterate(session, container)
+    else:
+        held = stood_in(session, session.outside.exposed(container))
+    return bool(stood_in(session, operand(session, item)) in held)  # type: ignore[operator]
 
 
 def identical(session: Session, one: object, other: object) -> bool:
@@ -227,6 +311,11 @@ def item(session: Session, owner: object, index: object) -> object:
         if isinstance(index, slice):
             return operator.getitem(session.outside.items(owner), index)
         key = plain(index)
+        owner = session.outside.real(owner)
+        if (stored := _stored(session, owner, key)) is not UNTOUCHED:
+            if stored is GONE:
+                raise KeyError(key)
+            return stored
         value = owner[key]  # type: ignore[index]
         if is_sequence(owner) and isinstance(key, int) and key < 0:
             session.outside.length(owner)
@@ -241,20 +330,42 @@ def item(session: Session, owner: object, index: object) -> object:
     return operator.getitem(owner, index)  # type: ignore[call-overload]
 
 
+def _stored(session: Session, owner: object, key: object) -> object:
+    """What an outside container holds under a key after stores, UNTOUCHED where there was none."""
+    shadow = session.outside.overlay.found(owner)
+    if isinstance(shadow, ListShadow):
+        return shadow.at(key)
+    return shadow.get(key) if isinstance(shadow, DictShadow) else UNTOUCHED
+
+
 def bind(session: Session, name: str, value: object) -> object:
     """`name = value`."""
     session.capture.bind(name, value)
     return value
 
 
-def unpack(session: Session, names: tuple[str, ...], value: object) -> object:
-    """`a, b = value`."""
+def unpack(session: Session, names: tuple[Names, ...], value: object) -> object:
+    """`a, (b, *c) = value`: the parts, themselves unpacked where a target is."""
     items = iterate(session, value)
-    if isinstance(items, (list, tuple)) and len(items) == len(names):
-        for name, part in zip(names, items, strict=True):
-            if name:
-                session.capture.bind(name, part)
-    return items
+    nested = any(isinstance(name, tuple) for name in names)
+    starred = next((i for i, n in enumerate(names) if isinstance(n, str) and n[:1] == "*"), None)
+    if nested and not isinstance(items, (list, tuple)):
+        wanted = None if starred is not None else len(names) + 1
+        items = list(itertools.islice(items, wanted))  # type: ignore[call-overload]
+    if not isinstance(items, (list, tuple)) or len(items) + (starred is not None) < len(names):
+        return items
+    parts = list(items)
+    if starred is None and len(parts) != len(names):
+        return items
+    end = len(names) if starred is None else starred
+    after = len(names) - end - 1 if starred is not None else 0
+    places = [*range(end), *range(len(parts) - after, len(parts))]
+    for name, i in zip([*names[:end], *names[len(names) - after :]] if after else names, places):
+        if isinstance(name, tuple):
+            parts[i] = unpack(session, name, parts[i])
+        elif name and name[0] != "*":
+            session.capture.bind(name, parts[i])
+    return parts
 
 
 def shown(session: Session, value: object) -> object:
@@ -268,114 +379,19 @@ def shown(session: Session, value: object) -> object:
     if is_static(value):
         return value
     if is_container(value):
-        return session.outside.exposed(value)
-    if session.python_method(value, "__format__", "__str__", "__repr__"):
-        raise Stop(f"the text of a {type(value).__name__}, which Python code makes")
-    return value
+        return stood_in(session, session.outside.exposed(value))
+    return _speaking(session, value)
 
 
-def matched(session: Session, value: object, *named: object) -> object:
-    """The subject of a `match`.
+def _speaking(session: Session, value: object) -> object:
+    """What formats an object.
 
     Raises:
-        Stop: for tensors and for objects that were there before.
+        Stop: for one whose text has its address in it.
     """
-    if isinstance(value, SymbolicTensor):
-        raise Stop("a match on a tensor", syntax=True)
-    if is_container(value):
-        return session.outside.exposed(value)
-    known = session.outside.path(value)
-    fixed = type(value) in PLAIN or isinstance(value, type | types.FunctionType | enum.Enum)
-    if known is not None and not fixed:
-        raise Stop(f"a match on {known}, a {type(value).__name__}", syntax=True)
-    return value
-
-
-def set_attribute(session: Session, owner: object, name: str, value: object) -> None:
-    """`owner.name = value`, on objects made during capture.
-
-    Raises:
-        Stop: for an object that was there before.
-    """
-    refuse_store(session, owner, f".{name}")
-    cls = type(owner)
-    if session.python_method(owner, "__setattr__"):
-        raise Stop(f"a store to an attribute of {cls.__name__}, which Python code handles")
-    static = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), None)
-    if isinstance(static, property) and id(cls) not in session.made:
-        raise Stop(f"a store through the property {cls.__name__}.{name}")
-    setattr(owner, name, value)
-
-
-def set_item(session: Session, owner: object, index: object, value: object) -> None:
-    """`owner[index] = value`, on containers made during capture.
-
-    Raises:
-        Stop: for a container that was there before.
-    """
-    if isinstance(owner, SymbolicTensor):
-        owner[session.outside.exposed(index)] = value
-        return
-    refuse_store(session, owner, "[...]")
-    if session.python_method(owner, "__setitem__"):
-        raise Stop(f"a store to an item of {type(owner).__name__}, which Python code handles")
-    operator.setitem(owner, index, value)  # type: ignore[call-overload]
-
-
-def refuse_store(session: Session, owner: object, what: str) -> None:
-    """Stop unless `owner` was made during capture."""
-    if isinstance(owner, SymbolicTensor):
-        raise Stop(f"a store to a tensor ({what} = ...)")
-    if isinstance(owner, types.FunctionType) and is_rewritten(owner.__code__):
-        return
-    if isinstance(owner, types.ModuleType | types.FunctionType):
-        raise Stop(f"a store to {owner.__name__}{what}")
-    if isinstance(owner, type) and id(owner) not in session.made:
-        raise Stop(f"a store to {owner.__name__}{what}")
-    if (path := session.outside.path(owner)) is not None:
-        raise Stop(f"a store to {path}{what}, which was there before the call")
-
-
-_IN_PLACE: dict[str, Callable[[object, object], object]] = {
-    "Add": operator.iadd,
-    "Sub": operator.isub,
-    "Mult": operator.imul,
-    "MatMult": operator.imatmul,
-    "Div": operator.itruediv,
-    "Mod": operator.imod,
-    "Pow": operator.ipow,
-    "LShift": operator.ilshift,
-    "RShift": operator.irshift,
-    "BitOr": operator.ior,
-    "BitXor": operator.ixor,
-    "BitAnd": operator.iand,
-    "FloorDiv": operator.ifloordiv,
-}
-
-
-def in_place(session: Session, sign: str, target: object, value: object) -> object:
-    """`target SIGN= value`; the new value of the target.
-
-    Raises:
-        Stop: for a container that was there before.
-    """
-    if not is_static(target):
-        if is_container(target) or type(target) is set:
-            if not isinstance(target, tuple):
-                refuse_store(session, target, "")
-        else:
-            operand(session, target)
-    return _IN_PLACE[sign](target, operand(session, value))
-
-
-def context(session: Session, manager: object) -> object:
-    """A context manager that a `with` may enter during capture.
-
-    Raises:
-        Stop: for any other than no_grad and nullcontext.
-    """
-    if type(manager).__qualname__ in ("no_grad", "nullcontext", "set_grad_enabled") and type(
-        manager
-    ).__module__ in ("torch.autograd.grad_mode", "contextlib"):
-        return manager
-    raise Stop(f"with {type(manager).__qualname__}", syntax=True)
+    cls = type(value)
+    if cls.__str__ is object.__str__ and cls.__repr__ is object.__repr__:
+        raise Stop(f"the text of a {cls.__name__}, which shows its address")
+    if isinstance(value, types.FunctionType | types.MethodType | types.GeneratorType):
+        raise Stop(f"the text of a {cls.__name__}, which shows its address")
+    return session.stand_ins.of(value) if session.speaks(value) else value

@@ -36,6 +36,23 @@ def only_names(target: ast.expr) -> bool:
     return all(isinstance(inner, kinds) for inner in ast.walk(target))
 
 
+Names = str | tuple["Names", ...]
+
+
+def names_of(target: ast.expr) -> Names:
+    """The names that a target binds, nested as it is: "*c" for a starred one, "" for a place."""
+    match target:
+        case ast.Name(id=name):
+            return name
+        case ast.Starred(value=ast.Name(id=name)):
+            return f"*{name}"
+        case ast.Starred():
+            return "*"
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return tuple(map(names_of, parts))
+    return ""
+
+
 def statement(call: ast.expr, node: ast.AST) -> ast.Expr:
     """A call as a statement, where `node` stands."""
     return at(ast.Expr(at(call, node)), node)
