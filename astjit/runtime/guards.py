@@ -10,17 +10,19 @@ The same list gives the program's guards and the function that says which of the
 a guard raises, such as unpacking a shape of another rank, counts as failed.
 """
 
+import builtins
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import torch
 
-from astjit.frontend.reads import Reads
-from astjit.frontend.torch_api import state_is_plain
+from astjit.frontend.hooks import GLOBALS
+from astjit.frontend.reads import Guard, Reads
 from astjit.ir.function import Function
 from astjit.ir.value import Param, Value
+from astjit.runtime.places import Place, Places, readable
 from astjit.runtime.words import Words
 from astjit.types.shape import Dim, Predicate, Sym, hint, symbols, text
 from astjit.types.tensor import PY_INT, ScalarType, TensorType
@@ -55,7 +57,22 @@ class Check:
     shown: bool = True
 
 
-Item = Bind | Check
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the following tests are about, for the reader."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class _Owner:
+    """An object with the guards about it and the inputs that are parts of it."""
+
+    guards: list[Guard] = field(default_factory=list)
+    inputs: list[Param] = field(default_factory=list)
+
+
+Item = Bind | Check | Note
 
 
 class Guards:
@@ -75,18 +92,15 @@ class Guards:
         self._equal: list[Item] = []
         self._repeated = _repeated(function.assumed)
         tensors = [p for p in function.params if isinstance(p.type, TensorType)]
-        for param in function.params:
-            self._name(param, reads)
-        for param in function.params:
-            if isinstance(param.type, ScalarType):
-                self._number(self.inputs[param], param.type)
-        for param in tensors:
-            self._kind(self.inputs[param], _tensor(param))
+        given = [p for p in function.params if p.path in reads.parameters]
+        self.inputs.update({p: p.path for p in given})
+        for param in given:
+            self._input(param)
+        self._outside(function, reads)
         for param in tensors:
             self._measure(self.inputs[param], _tensor(param))
         self.items += self._equal
         self.items += [self._fact(fact) for fact in function.assumed]
-        self._outside(reads)
         self._gradients([self.inputs[p] for p in tensors if _tensor(p).dtype.is_float])
 
     def size(self, dim: Dim) -> str:
@@ -94,20 +108,18 @@ class Guards:
         return text(dim, lambda symbol: self.sizes[symbol.name])
 
     # -- one input ------------------------------------------------------------------------------
-    def _name(self, param: Param, reads: Reads) -> None:
-        if param.path in reads.parameters:
-            self.inputs[param] = param.path
-            return
-        name = self.words.names.take(param.name, param.path, "input")
-        self.inputs[param] = name
-        self.items.append(Bind(f"{name} = {param.path}"))
+    def _input(self, param: Param) -> None:
+        if isinstance(param.type, ScalarType):
+            self._number(self.inputs[param], param.type)
+        else:
+            self._kind(self.inputs[param], _tensor(param))
 
     def _number(self, name: str, kind: ScalarType) -> None:
         type_of = self.words.word("type")
         expected = self.words.word(str(kind))
         self._check(f"{type_of}({name}) is not {expected}", f"{name} is not a Python {kind}", name)
         if kind == PY_INT:
-            wide = f"not {-(2**63)} <= {name} < {2**63}"
+            wide = f"not {self.words.word('INT64_MIN')} <= {name} <= {self.words.word('INT64_MAX')}"
             self._check(wide, f"{name} needs more than 64 bits", name)
 
     def _kind(self, name: str, kind: TensorType) -> None:
@@ -215,24 +227,58 @@ class Guards:
             return Check(f"{left} {_SIGNS[fact.op]} {right}", f"not {left} {fact.op} {right}")
         return Check(f"not {left} {fact.op} {right}", f"not {left} {fact.op} {right}")
 
-    def _outside(self, reads: Reads) -> None:
-        """What capture read; what the entry function and the tests of inputs ask is left out."""
-        numbers = [(p.path, p.type) for p in self.inputs if isinstance(p, Param)]
-        have = {f"type({path}) is {kind}" for path, kind in numbers if isinstance(kind, ScalarType)}
-        plain = {f"{n}()" for n, v in reads.constants.items() if v is state_is_plain}
-        grad = [n for n, v in reads.constants.items() if v is torch.is_grad_enabled]
-        for guard in reads.guards:
-            asked = any(guard.test.startswith(f"not ({name}() and (") for name in grad)
-            if guard.test not in have | plain and not asked:
-                self._check(negated(guard.test), f"no longer true: {guard.reason}", "reads")
+    def _outside(self, function: Function, reads: Reads) -> None:
+        """What capture read, one object after the other, and the inputs that are parts of them."""
+        kinds = {p.path: p.type for p in function.params}
+        have = {f"type({path}) is {k}" for path, k in kinds.items() if isinstance(k, ScalarType)}
+        guards = [guard for guard in reads.guards if guard.test not in have]
+        inputs = [p for p in function.params if p not in self.inputs]
+        places = Places(self.words.names.take)
+        owners: dict[str, _Owner] = {}
+        for guard in guards:
+            places.ask(guard.test)
+            about = _subject(places.owner(guard.test), reads)
+            owners.setdefault(about, _Owner()).guards.append(guard)
+        for param in inputs:
+            places.ask(param.path)
+            about = _subject(places.owner(f"{param.path} is None"), reads)
+            owners.setdefault(about, _Owner()).inputs.append(param)
+        for param in inputs:
+            self.inputs[param] = self.words.names.take(param.name, param.path, "input")
+        for about in sorted(owners, key=lambda about: about in _LAST):
+            self._about(about, owners[about], places)
+
+    def _about(self, about: str, owner: "_Owner", places: Places) -> None:
+        """All tests about one object."""
+        if about:
+            self.items.append(Note(_HEADINGS.get(about) or readable(about)))
+        paths = {param.path for param in owner.inputs}
+        late = [g for g in owner.guards if paths & {p.text for p in places.of(g.test)}]
+        for guard in owner.guards:
+            if guard not in late:
+                self._read(guard, about, places)
+        for param in owner.inputs:
+            bound = places.bind(param.path, self.inputs[param])
+            self.items += [Bind(statement) for _, statement in bound]
+        for param in owner.inputs:
+            self._input(param)
+        for guard in late:
+            self._read(guard, about, places)
+
+    def _read(self, guard: Guard, about: str, places: Places) -> None:
+        self.items += [Bind(statement) for _, statement in places.binds(guard.test)]
+        fails = negated(places.shown(guard.test))
+        self._check(fails, f"no longer true: {guard.reason}", f"reads {about}")
+        places.asked(guard.test)
 
     def _gradients(self, names: list[str]) -> None:
         if names:
             wanted = " or ".join(f"{name}.requires_grad" for name in names)
             shown = wanted if len(names) == 1 else f"({wanted})"
+            self.items.append(Note("gradients run eagerly"))
             enabled = self.words.word("grad_enabled")
             wrong = "an input requires a gradient"
-            self._check(f"{shown} and {enabled}()", wrong, "gradients")
+            self._check(f"{enabled}() and {shown}", wrong, "gradients")
 
     def _check(self, fails: str, reason: str, about: str = "", *, shown: bool = True) -> None:
         self.items.append(Check(fails, reason, about, shown))
@@ -261,6 +307,31 @@ def _hint(stride: Dim) -> int:
         return 0
 
 
+_HEADINGS = {GLOBALS: "globals", "original": "the function itself"}
+_CLASSES, _BUILTINS = "the classes of these objects", "functions of Python"
+_TENSOR, _STATE = "what operations on tensors mean", "the state of PyTorch"
+_LAST = (_CLASSES, _BUILTINS, _TENSOR, _STATE)
+
+
+def _subject(place: Place | None, reads: Reads) -> str:
+    """What tests about a place are listed under: an object, a kind of thing, "" for arguments."""
+    if place is None:
+        return _STATE
+    if place.text in reads.parameters:
+        return ""
+    value = reads.constants.get(place.root)
+    if value is vars(builtins):
+        return _BUILTINS
+    if value is torch.Tensor:
+        return _TENSOR
+    if isinstance(value, type):
+        return _CLASSES
+    if callable(value) and place.text != "original":
+        return _STATE
+    # the dicts of a module belong to it
+    return re.sub(r"\.(_parameters|_buffers|_modules|__dict__)$", "", place.text)
+
+
 def negated(test: str) -> str:
     """The opposite of a Python test.
 
@@ -278,11 +349,11 @@ def guard_lines(items: Iterable[Item], miss: str) -> Iterator[str]:
     tests: list[str] = []
     about = ""
     for item in items:
-        if isinstance(item, Bind) or item.about != about:
+        if not isinstance(item, Check) or item.about != about:
             yield from _test(tests, miss)
             tests = []
-        if isinstance(item, Bind):
-            yield item.statement
+        if not isinstance(item, Check):
+            yield item.statement if isinstance(item, Bind) else f"# {item.text}"
             continue
         about = item.about
         tests += [item.fails] if item.shown else []
@@ -313,6 +384,6 @@ def reason_lines(items: Iterable[Item]) -> Iterator[str]:
     for item in items:
         if isinstance(item, Bind):
             yield item.statement
-        else:
+        elif isinstance(item, Check):
             yield f"if {item.fails}:"
             yield f"    return {item.reason!r}"

@@ -939,7 +939,7 @@ def _():
         del Config.__getattr__
 
 
-@kind("__getattribute__ added", programs=1, warns="__getattribute__")
+@kind("__getattribute__ added")
 def _():
     class Odd:
         scale = 2.0

@@ -1,7 +1,5 @@
 def rms_norm(x, residual, w, eps):
     try:
-        if type(eps) is not float:
-            return MISS
         if type(x) not in PLAIN or x.dtype is not float32 or not x.is_cpu or not x.is_contiguous():
             return MISS
         if (
@@ -13,12 +11,15 @@ def rms_norm(x, residual, w, eps):
             return MISS
         if type(w) not in PLAIN or w.dtype is not float32 or not w.is_cpu or not w.is_contiguous():
             return MISS
+        if type(eps) is not float:
+            return MISS
         x0, x1 = x.shape
         residual0, residual1 = residual.shape
         (w0,) = w.shape
         if x0 == 1 or x1 == 1 or residual0 != x0 or residual1 != x1 or w0 != x1:
             return MISS
-        if (x.requires_grad or residual.requires_grad or w.requires_grad) and grad_enabled():
+        # gradients run eagerly
+        if grad_enabled() and (x.requires_grad or residual.requires_grad or w.requires_grad):
             return MISS
     except Exception:
         return MISS

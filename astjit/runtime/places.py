@@ -1,0 +1,202 @@
+"""Local names for the objects that guards ask more than once.
+
+    self.encoder.layer[0].training is False          encoder = self._modules['encoder']
+    self.encoder.layer[0].eps is ...           =>    layer_0 = encoder._modules['layer'][0]
+                                                     layer_0.training is False
+
+A place is an expression over parameters and constants: names, attributes and items, such as
+`fn_globals['cfg'].eps`. Looking one up costs as much as a test, so a place that several others
+begin with is looked up once.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+_KINDS = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
+
+
+@dataclass(slots=True)
+class Place:
+    """One place.
+
+    Attributes:
+        text: as guards write it.
+        parent: what its last attribute or item is of; None for a name.
+        ending: the text of the last attribute or item.
+        asked: how often tests ask for it itself.
+        parts: the places that begin with it.
+        local: its name in the function, once it has one.
+        same_as: the constant that a test compares it with: from then on that name stands for it.
+    """
+
+    text: str
+    parent: "Place | None"
+    ending: str
+    asked: int = 0
+    parts: list["Place"] = field(default_factory=list)
+    local: str = ""
+    same_as: str = ""
+
+    @property
+    def root(self) -> str:
+        """The name that it begins with."""
+        return self.text if self.parent is None else self.parent.root
+
+    @property
+    def lookups(self) -> int:
+        """How often it would be looked up, were it not kept."""
+        return self.asked + sum(1 if p.kept else p.lookups for p in self.parts)
+
+    @property
+    def kept(self) -> bool:
+        """Whether it gets a local name."""
+        known = self.parent is None or self.same_as
+        return bool(self.local) or (not known and self.lookups > 1)
+
+
+class Places:
+    """The places in the tests of one function.
+
+    Args:
+        name: gives a new local name for a wish.
+    """
+
+    def __init__(self, name: Callable[[str], str]) -> None:
+        self._name = name
+        self._places: dict[str, Place] = {}
+        self._trees: dict[str, ast.expr] = {}
+
+    def ask(self, test: str) -> None:
+        """Count what a test looks up."""
+        for place in self.of(test):
+            place.asked += 1
+        if (same := self._sameness(test)) is not None:
+            same[0].same_as = same[1]
+
+    def asked(self, test: str) -> None:
+        """A test is in place: what it says holds for those that follow."""
+        if (same := self._sameness(test)) is not None:
+            same[0].local = same[1]
+
+    def of(self, test: str) -> list[Place]:
+        """The longest places in a test, in order."""
+        found: list[Place] = []
+        self._collect(self._tree(test), found)
+        return found
+
+    def owner(self, test: str) -> Place | None:
+        """What a test is about: for `o.a is b` it is `o`, for `type(o) is C` it is `o` itself."""
+        found = self.of(test)
+        if not found:
+            return None
+        tree, first = self._tree(test), found[0]
+        direct = isinstance(tree, ast.Compare) and _is_place(tree.left)
+        within = direct and first.text == ast.unparse(tree.left)  # type: ignore[attr-defined]
+        return first.parent if within and first.parent is not None else first
+
+    def binds(self, test: str) -> Iterable[tuple[Place, str]]:
+        """The places to keep before a test, each with the statement that does it."""
+        for place in self.of(test):
+            yield from self._bind(place)
+
+    def bind(self, text: str, local: str) -> Iterable[tuple[Place, str]]:
+        """Keep a place under a name that it was given."""
+        place = self._place(self._tree(text))
+        if place.parent is not None:
+            yield from self._bind(place.parent)
+        shown = self.shown(text)
+        place.local = local
+        yield place, f"{local} = {shown}"
+
+    def shown(self, test: str) -> str:
+        """The test with local names."""
+        return ast.unparse(_Shorter(self).visit(ast.parse(test, mode="eval").body))
+
+    def local(self, text: str) -> str:
+        """The local name of a place, "" if it has none."""
+        place = self._places.get(text)
+        return place.local if place is not None else ""
+
+    # -- finding them -----------------------------------------------------------------------------
+    def _sameness(self, test: str) -> tuple[Place, str] | None:
+        """The place and the constant of `place is constant`."""
+        match self._tree(test):
+            case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Name(name)]):
+                if _is_place(left) and not isinstance(left, ast.Name):
+                    return self._place(left), name
+        return None
+
+    def _tree(self, test: str) -> ast.expr:
+        if test not in self._trees:
+            self._trees[test] = ast.parse(test, mode="eval").body
+        return self._trees[test]
+
+    def _collect(self, tree: ast.AST, found: list[Place]) -> None:
+        if _is_place(tree):
+            found.append(self._place(tree))
+            return
+        for part in ast.iter_child_nodes(tree):
+            if not (isinstance(tree, ast.Call) and part is tree.func):
+                self._collect(part, found)
+            elif isinstance(part, ast.Attribute):
+                self._collect(part.value, found)
+
+    def _place(self, tree: ast.AST) -> Place:
+        text = ast.unparse(tree)
+        if text not in self._places:
+            parent = None if isinstance(tree, ast.Name) else self._place(tree.value)  # type: ignore[attr-defined]
+            ending = text if parent is None else text[len(parent.text) :]
+            self._places[text] = made = Place(text, parent, ending)
+            if parent is not None:
+                parent.parts.append(made)
+        return self._places[text]
+
+    def _bind(self, place: Place) -> Iterable[tuple[Place, str]]:
+        if place.local or place.parent is None:
+            return
+        yield from self._bind(place.parent)
+        if place.kept:
+            shown = self.shown(place.text)
+            place.local = self._name(_wish(place.text))
+            yield place, f"{place.local} = {shown}"
+
+
+class _Shorter(ast.NodeTransformer):
+    """Replaces places by their local names."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The node, or a name."""
+        if _is_place(node) and (local := self.places.local(ast.unparse(node))):
+            return ast.Name(local, ast.Load())
+        return self.generic_visit(node)
+
+
+def _is_place(tree: ast.AST) -> bool:
+    match tree:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=inner):
+            return _is_place(inner)
+        case ast.Subscript(value=inner, slice=ast.Constant() | ast.Name() | ast.UnaryOp()):
+            return _is_place(inner)
+    return False
+
+
+def readable(text: str) -> str:
+    """A place as the user writes it: `fn_globals['cfg'].eps` is `cfg.eps`."""
+    shown = re.sub(r"^(?:fn_globals|builtins)\['(\w+)'\]", r"\1", text)
+    shown = re.sub(r"^cell_(\w+)\.cell_contents", r"\1", shown)
+    return _KINDS.sub(r".\1", shown)
+
+
+def _wish(text: str) -> str:
+    """A name for a place: its last words, such as `layer_0`."""
+    shown = readable(text).replace("__dict__", "own")
+    found = re.findall(r"[A-Za-z]\w*|\d+", shown.replace("__", ""))
+    last = found[-1:] if not found or not found[-1].isdigit() else found[-2:]
+    return "_".join(last) or "item"
