@@ -202,8 +202,7 @@ class Place:
             self.know(new)
 
     def dims(self, kind: TensorType) -> list[Dim]:
-        """The sizes and strides of a tensor here, then those that the way to it from its storage
-        depends on."""
+        """Sizes and strides of a tensor here, and those that the way from its storage needs."""
         found = [*kind.dims, *kind.element_strides()]
         if self.steps:
             home = self.storage.kind

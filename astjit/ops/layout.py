@@ -156,7 +156,7 @@ def view_strides(
     """
     if source.is_contiguous:
         return TensorType(source.dtype, wanted).element_strides()
-    runs = [(size, stride) for size, stride in _runs(source) if size != 1]
+    runs = [(size, stride) for size, stride in _runs(sizes, source) if size != 1]
     strides: list[Dim] = []
     axes = list(wanted)
     for size, stride in reversed(runs):
@@ -173,13 +173,16 @@ def view_strides(
     return (1,) * len(axes) + tuple(strides)
 
 
-def _runs(source: TensorType) -> list[tuple[Dim, Dim]]:
-    """(size, innermost stride) of the runs of axes that lie densely, outermost first."""
+def _runs(sizes: Sizes, source: TensorType) -> list[tuple[Dim, Dim]]:
+    """(size, innermost stride) of the runs of axes that lie densely, outermost first.
+
+    Whether the strides of an input are products of its sizes becomes a guard.
+    """
     runs: list[tuple[Dim, Dim]] = []
     for size, stride in zip(source.dims, source.element_strides(), strict=True):
         if size == 1:
             continue
-        if runs and runs[-1][1] == mul(size, stride):
+        if runs and _same_size(sizes, runs[-1][1], mul(size, stride)):
             runs[-1] = (mul(runs[-1][0], size), stride)
         else:
             runs.append((size, stride))

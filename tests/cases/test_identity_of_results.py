@@ -47,3 +47,27 @@ def test_one_alias_returned_twice_is_one_object():
     with pytest.warns(astjit.AstjitWarning, match="returned twice"):
         first, second = astjit.compile(detached_once)(torch.ones(3))
     assert first is second
+
+
+def view_of_written(x):
+    x.zero_()
+    y = x.t().mul_(3)
+    return [y, y]
+
+
+def written_through_reshape(x):
+    x.reshape(-1).clamp_(min=2.0)
+    return x
+
+
+def test_one_view_of_written_memory_returned_twice_is_one_object():
+    first, second = astjit.compile(view_of_written, fullgraph=True)(torch.ones(2, 3))
+    assert first is second
+
+
+def test_reshape_is_a_view_where_the_strides_of_an_input_allow_it():
+    x = torch.zeros(4, 6)[..., ::2]
+    compiled = astjit.compile(written_through_reshape, fullgraph=True)
+    assert torch.equal(compiled(x), torch.full((4, 3), 2.0))
+    narrow = torch.zeros(4, 6)[:, :3]  # its strides fit no view of one axis
+    assert torch.equal(compiled(narrow), torch.zeros(4, 3))
