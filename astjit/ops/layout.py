@@ -176,13 +176,15 @@ def view_strides(
 def _runs(sizes: Sizes, source: TensorType) -> list[tuple[Dim, Dim]]:
     """(size, innermost stride) of the runs of axes that lie densely, outermost first.
 
-    Whether the strides of an input are products of its sizes becomes a guard.
+    Whether the strides of a tensor that is not dense are products of its sizes becomes a guard.
     """
     runs: list[tuple[Dim, Dim]] = []
     for size, stride in zip(source.dims, source.element_strides(), strict=True):
         if size == 1:
             continue
-        if runs and _same_size(sizes, runs[-1][1], mul(size, stride)):
+        whole = mul(size, stride)
+        asked = source.strides is not None
+        if runs and (runs[-1][1] == whole or (asked and sizes.equal(runs[-1][1], whole))):
             runs[-1] = (mul(runs[-1][0], size), stride)
         else:
             runs.append((size, stride))
