@@ -5,7 +5,7 @@ fast.cuda_source(*args)             the CUDA text of this call, on any machine
 print(astjit.explain(fast, *args))  the kernels, and what is not fused and why
 """
 
-from astjit.api import compile, explain
+from astjit.api import compile, explain, reset
 from astjit.errors import (
     AstjitError,
     AstjitWarning,
@@ -18,6 +18,7 @@ from astjit.errors import (
     UsageError,
     UserError,
 )
+from astjit.frontend.marks import disable, is_compiling
 from astjit.report.explain import Report
 from astjit.runtime.dispatch import CacheInfo
 
@@ -37,5 +38,8 @@ __all__ = [
     "UserError",
     "__version__",
     "compile",
+    "disable",
     "explain",
+    "is_compiling",
+    "reset",
 ]

@@ -14,6 +14,7 @@ import functools
 import logging
 import types
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast, overload
@@ -22,11 +23,12 @@ import torch
 
 from astjit.config import Config, Numerics, read_environment
 from astjit.errors import AstjitWarning, UsageError
-from astjit.frontend.split import rewritten_source
 from astjit.frontend.stops import NeedsGrad, Stop
 from astjit.ir.printer import function_text
 from astjit.report.explain import Report, report_eager, report_program
+from astjit.runtime.bound import Bound, parts
 from astjit.runtime.dispatch import CacheInfo, Dispatcher, unsupported
+from astjit.runtime.module import CompiledModule
 from astjit.targets.cuda import default_arch
 from astjit.targets.nvrtc import expand_arch
 from astjit.targets.table import target_named
@@ -35,6 +37,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 _NUMERICS = ("eager", "fp32")
+_BELOW = (
+    staticmethod,
+    classmethod,
+    property,
+    functools.cached_property,
+    functools.partialmethod,
+    functools._lru_cache_wrapper,
+)  # what decorators make of a function that is to be compiled first
 
 
 class Compiled(Protocol[P, R_co]):
@@ -80,6 +90,10 @@ class Compiled(Protocol[P, R_co]):
         """The host function of a call: guards, allocations, launches."""
         ...
 
+    def guards(self, *args: object, **kwargs: object) -> str:
+        """What must hold for the program of a call to serve another one, as a function."""
+        ...
+
     def rewritten_source(self, *args: object, **kwargs: object) -> str:
         """The function with what is compiled as a call."""
         ...
@@ -104,6 +118,7 @@ class Record:
 
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         self.function, self.config = function, config
+        _RECORDS.add(self)
         self.dispatcher = Dispatcher(function, config, self._load)
 
     def _load(self, values: tuple[object, ...]) -> Any:
@@ -171,10 +186,14 @@ class Record:
         """The host function of a call."""
         return str(self.built(args, kwargs).host.text)
 
+    def guards(self, *args: object, **kwargs: object) -> str:
+        """What the program of a call asks before it runs."""
+        return str(self.built(args, kwargs).host.guards)
+
     def rewritten_source(self, *args: object, **kwargs: object) -> str:
         """The function with what is compiled as a call."""
         self.built(args, kwargs)  # raises where it is not compiled
-        return rewritten_source(self.function)
+        return str(_compiler().rewritten_source(self.function))
 
     def explain(
         self, args: tuple[object, ...], kwargs: Mapping[str, object], arch: str | None = None
@@ -194,6 +213,15 @@ class Record:
         return report_program(name, made, measured[0], texts, gradients)
 
 
+_RECORDS: "weakref.WeakSet[Record]" = weakref.WeakSet()
+
+
+def reset() -> None:
+    """Forget what every compiled function has compiled so far, as `cache_clear` does for one."""
+    for record in list(_RECORDS):
+        record.dispatcher.clear()
+
+
 def follow_log_level(level: str) -> bool:
     """Print what astjit logs at a level such as "info" (ASTJIT_LOG); False for no known level."""
     known = logging.getLevelNamesMapping().get(level.upper())
@@ -210,6 +238,18 @@ def _compiler() -> Any:
     if level := read_environment().log:
         follow_log_level(level)
     return compiler
+
+
+@overload
+def compile(  # type: ignore[overload-overlap]
+    fn: torch.nn.Module,
+    *,
+    fullgraph: bool = ...,
+    dynamic: bool | None = ...,
+    target: str | None = ...,
+    numerics: Numerics = ...,
+    options: Mapping[str, object] | None = ...,
+) -> CompiledModule: ...
 
 
 @overload
@@ -253,7 +293,8 @@ def compile(
     with fullgraph too.
 
     Args:
-        fn: a Python function. A module is returned as it is, with a warning.
+        fn: a Python function, method, partial or object whose class defines `__call__`; for an
+            nn.Module see CompiledModule, which stands for the module in everything else.
         fullgraph: raise UnsupportedSyntax or UnsupportedOp instead of running eagerly.
         dynamic: None: sizes are symbolic; False: every size is pinned; True: none ever is.
         target: "cuda" or "cpu"; None: by the device of the tensors.
@@ -278,31 +319,46 @@ def compile(
 
 
 def _compiled(fn: Callable[..., Any], config: Config) -> Any:
+    if isinstance(fn, CompiledModule):
+        return _compiled(fn.__wrapped__, config)
     if isinstance(fn, torch.nn.Module):
-        name = type(fn).__name__
-        seen, instead = f"{name} is a module", "compile the functions that its forward calls"
-        if config.fullgraph:
-            raise UsageError(seen, instead=instead)
-        told = f"modules are not compiled yet: {name} runs eagerly; instead: {instead}"
-        warnings.warn(AstjitWarning(told), stacklevel=3)
-        return fn
-    if isinstance(fn, staticmethod | classmethod):
-        kind = type(fn).__name__
+        again = functools.partial(_compiled, config=config)
+        return CompiledModule(fn, again, again, explain)
+    if isinstance(fn, type) and issubclass(fn, torch.nn.Module):
+        instead = f"compile(module) of an instance, or @compile on {fn.__name__}.forward"
+        raise UsageError(f"{fn.__name__} is a class of modules", instead=instead)
+    if isinstance(fn, Bound):
+        return _compiled(fn.__wrapped__, config)
+    if isinstance(fn, _BELOW):
+        kind = type(fn).__name__.removeprefix("_").removesuffix("_wrapper")
         raise UsageError(f"a {kind} object", instead=f"put @astjit.compile below @{kind}")
-    if isinstance(fn, types.MethodType):
-        return types.MethodType(_compiled(fn.__func__, config), fn.__self__)
     if isinstance(getattr(fn, "__astjit__", None), Record):
         return _compiled(cast(Any, fn).__astjit__.function, config)
     if not isinstance(fn, types.FunctionType):
-        raise UsageError(f"{fn!r} is not a Python function", instead="wrap it in a function")
+        if parts(fn) is None:
+            raise UsageError(f"{fn!r} is not a Python function", instead="wrap it in a function")
+        return Bound(fn, functools.partial(_compiled, config=config))
     record = Record(fn, config)
     call: Any = functools.update_wrapper(record.dispatcher.entry.call, fn)
     call.__astjit__ = record
-    call._torchdynamo_inline = fn  # torch.compile looks into the original
-    for name in ("ssa", "cuda_source", "cpp_source", "program_source", "rewritten_source"):
+    call._torchdynamo_inline = _for_dynamo(fn)
+    for name in ("ssa", "cuda_source", "cpp_source", "program_source", "guards", "rewritten_source"):
         setattr(call, name, getattr(record, name))
     call.cache_info, call.cache_clear = record.dispatcher.info, record.dispatcher.clear
     return call
+
+
+def _for_dynamo(fn: types.FunctionType) -> types.FunctionType:
+    """What torch.compile looks into instead of a compiled function: a call of the original.
+
+    It takes what has a `cache_info` for an lru_cache, and warns unless that is torch's own.
+    """
+
+    def original(*args: object, **kwargs: object) -> object:
+        return fn(*args, **kwargs)
+
+    original.__module__ = "torch"
+    return original
 
 
 def explain(fn: Callable[..., object], *args: object, **kwargs: object) -> Report:
@@ -319,7 +375,12 @@ def explain(fn: Callable[..., object], *args: object, **kwargs: object) -> Repor
         UsageError: it is no Python function.
     """
     function = fn if isinstance(getattr(fn, "__astjit__", None), Record) else compile(fn)
-    record = getattr(function, "__astjit__", None)
-    if not isinstance(record, Record):
+    given: tuple[Any, tuple[object, ...], Mapping[str, object]] | None = (function, args, kwargs)
+    if isinstance(function, types.MethodType):
+        given = (function.__func__, (function.__self__, *args), kwargs)
+    elif isinstance(function, Bound | CompiledModule):
+        given = function.resolved(args, kwargs)
+    record = getattr(given[0], "__astjit__", None) if given else None
+    if not given or not isinstance(record, Record):
         raise UsageError(f"{fn!r} is not a Python function", instead="explain(function, *args)")
-    return record.explain(args, kwargs)
+    return record.explain(given[1], given[2])

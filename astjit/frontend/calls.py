@@ -11,12 +11,14 @@ import functools
 import inspect
 import operator
 import types
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from astjit.frontend import torch_api
-from astjit.frontend.attributes import attribute
+from astjit.frontend.attributes import attribute, part
 from astjit.frontend.builtin_calls import (
     BUILTINS,
     Args,
@@ -27,15 +29,21 @@ from astjit.frontend.builtin_calls import (
     exposed_names,
 )
 from astjit.frontend.hooks import Hooks, twin
+from astjit.frontend.modules import call_module, call_torch
+from astjit.frontend.marks import disabled_by, is_compiling
 from astjit.frontend.outside import is_sequence
 from astjit.frontend.session import Session
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop, words
+from astjit.frontend.stores import set_module_attribute
 
 _TORCH_LEAVES = ("torch.functional", "torch.nn.functional", "torch._tensor", "torch.special")
+_TORCH_REWRITTEN = ("torch.nn.modules.", "torch.nn.utils.", "torch.backends.")
 _TORCH_PURE = words(
     "is_tensor is_storage typename sym_max sym_min sym_int sym_float sym_not get_default_dtype "
-    "promote_types can_cast broadcast_shapes is_autocast_enabled"
+    "promote_types can_cast broadcast_shapes is_autocast_enabled _is_any_autocast_enabled "
+    "_has_torch_function _has_torch_function_unary _has_torch_function_variadic "
+    "_get_tracing_state _is_tracing"
 )
 _TORCH_CLASSES = (
     torch.Size,
@@ -46,6 +54,19 @@ _TORCH_CLASSES = (
     torch.set_grad_enabled,
     torch.enable_grad,
 )
+_OF_MODULES: dict[types.FunctionType, Callable[..., object]] = {
+    torch.nn.Module.__getattr__: part,
+    torch.nn.Module.__setattr__: set_module_attribute,
+    torch.nn.Module._wrapped_call_impl: call_torch,
+    torch.nn.Module._call_impl: call_torch,
+}  # type: ignore[dict-item]
+_NEVER = (
+    torch.compiler.is_dynamo_compiling,
+    torch.compiler.is_exporting,
+    torch.jit.is_scripting,
+    torch.jit.is_tracing,
+    torch.onnx.is_in_onnx_export,
+)  # asked of other tools, within which the original runs
 _GENERATED = "<string>"  # the file of methods that dataclasses and namedtuples make
 _NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -62,6 +83,10 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         return _partial(session, function, args, kwargs)
     if _hashable(function) and function in BUILTINS:
         return builtin_call(session, function, args, kwargs)
+    if isinstance(function, types.FunctionType) and function in _OF_MODULES:
+        return _OF_MODULES[function](session, *args, **kwargs)
+    if isinstance(function, torch.nn.Module) and not hasattr(type(function), "__astjit__"):
+        return call_module(session, function, args, kwargs)
     if _is_torch(function):
         return _torch(session, function, args, kwargs)
     if isinstance(function, type):
@@ -70,14 +95,13 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         return _compiled(session, function, original, args, kwargs)
     if isinstance(function, types.FunctionType):
         return _inline(session, function, args, kwargs)
-    if isinstance(function, torch.nn.Module):
-        instead = "the functions that its forward calls, with its parameters as arguments"
-        raise Stop(f"a call of the module {type(function).__name__}", instead=instead)
     if isinstance(function, operator.itemgetter):
         (owner,) = exposed(session, args)
         return function(owner)  # type: ignore[arg-type]
     if isinstance(function, functools._lru_cache_wrapper):
         return session.call(attribute(session, function, "__wrapped__"), *args, **kwargs)
+    if isinstance(function, weakref.ReferenceType):
+        return _referred(session, function, *args)
     if _in_c(function):
         return c_call(session, function, args, kwargs)
     method = next(
@@ -125,13 +149,19 @@ def _partial(
 def _compiled(
     session: Session, function: object, original: object, args: Args, kwargs: Kwargs
 ) -> object:
-    """Another function compiled by astjit: its own source is looked into."""
+    """Something else compiled by astjit: what it was made of is looked into."""
     inner = getattr(original, "function", None)
     path = session.outside.path(function)
-    if not isinstance(inner, types.FunctionType) or path is None:
+    if not callable(inner) or path is None:
         raise Stop("a call of a transformed function")
-    session.outside.read(inner, f"{path}.__astjit__.function")
-    return session.call(inner, *args, **kwargs)
+    return session.call(session.outside.read(inner, f"{path}.__astjit__.function"), *args, **kwargs)
+
+
+def _referred(session: Session, reference: "weakref.ReferenceType[object]") -> object:
+    """What a weak reference refers to."""
+    path = session.outside.path(reference)
+    value = reference()
+    return value if path is None else session.outside.read(value, f"{path}()")
 
 
 # --- torch ---
@@ -160,7 +190,9 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
         made: Any = function
         return made(*exposed(session, args), **exposed_names(session, kwargs))
     if function is torch.compiler.is_compiling:
-        return True
+        return session.answer.give()
+    if function in _NEVER:
+        return False
     if function is torch.is_grad_enabled:
         answer = torch.is_grad_enabled()
         shown = session.outside.constant("is_grad_enabled", torch.is_grad_enabled)
@@ -174,6 +206,8 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
     leaf = leaf or isinstance(getattr(function, "__self__", None), torch.Tensor)
     if isinstance(function, types.FunctionType):
         leaf = module in _TORCH_LEAVES
+        if not leaf and module.startswith(_TORCH_REWRITTEN):
+            return _inline(session, function, args, kwargs)
     if module == "torch.utils._contextlib" and name == "clone":
         return function(*args)  # what @torch.no_grad() enters
     if name in _TORCH_PURE:
@@ -239,8 +273,10 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
         return function(*args, **kwargs)
     if code.co_flags & _NOT_PLAIN:
         raise Stop(f"{function.__qualname__} is a generator or coroutine", syntax=True)
-    if getattr(function, "_torchdynamo_disable", False):
-        raise Stop(f"{function.__qualname__} is marked torch.compiler.disable")
+    if mark := disabled_by(function):
+        raise Stop(f"{function.__qualname__} is marked {mark}")
+    if function is is_compiling:
+        return session.answer.give()
     if code.co_filename.startswith("<") and is_sequence(args[0] if args else None):
         return function(*args, **kwargs)  # a generated method of a namedtuple
     if (function.__module__ or "").split(".")[0] in _EFFECTFUL:

@@ -19,12 +19,14 @@ from astjit.frontend.calls import call
 from astjit.frontend.capture import Capture
 from astjit.frontend.hooks import GLOBALS, Hooks, twin
 from astjit.frontend.layouts import separate
+from astjit.frontend.marks import disabled_by
 from astjit.frontend.operations import Operations
 from astjit.frontend.outside import Outside
 from astjit.frontend.reads import CopyBack, Reads
 from astjit.frontend.results import Results
-from astjit.frontend.session import Session
+from astjit.frontend.session import Answer, Session
 from astjit.frontend.stops import RAISED, Failed, NeedsGrad, Stop
+from astjit.frontend.stores import write_guards
 from astjit.frontend.symbolic import CURRENT, Handler, Mode
 from astjit.ir.function import Function
 from astjit.location import Location
@@ -68,6 +70,28 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
         NeedsGrad: if gradients are recorded and an input requires one.
         Exception: what the user's code raised, or what eager would raise as well.
     """
+    answer = Answer()
+    try:
+        return _lower(segment, reads, config, answer)
+    except (Stop, Exception):
+        made = _not_compiling(segment, reads, config) if answer.asked else None
+        if made is None:
+            raise
+        return made
+
+
+def _not_compiling(segment: Segment, reads: Reads, config: Config) -> Function | None:
+    """What is captured where `is_compiling()` answers False, as it does in eager code."""
+    again = Reads()
+    try:
+        made = _lower(segment, again, config, Answer(compiling=False))
+    except (Stop, Exception):
+        return None
+    reads.take(again)
+    return made
+
+
+def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Function:
     function = segment.function
     signature = _signature(segment)
     names = tuple(signature.parameters)
@@ -77,13 +101,15 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
     RAISED.first = None
     capture = Capture(function.__name__, reads, config, taken)
     outside = Outside(capture)
-    session = Session(capture, outside, call)
+    session = Session(capture, outside, call, answer=answer)
     try:
         if not torch_api.state_is_plain():
             raise Stop("a mode, a function transform or autocast is active")
+        if mark := disabled_by(function):
+            raise Stop(f"it is marked {mark}", instead="leave it uncompiled")
         outside.constant(GLOBALS, function.__globals__)
-        shown = outside.constant(function.__name__, function)
-        outside.same(code, f"{shown}.__code__", f"{function.__name__}_code")
+        outside.constant("original", function)
+        outside.same(code, "original.__code__", "original_code")
         with _capturing(Operations(capture)):
             hooks = Hooks(session, function)
             grad = torch.is_grad_enabled()
@@ -93,7 +119,7 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
         if RAISED.first is not None:  # the user's code swallowed it
             raise RAISED.first
         results = Results(session)
-        reads.output = results.template(value)
+        results.finish(value)
         copied = [storage.value for storage in capture.written()]
         capture.function.body.results = list(dict.fromkeys((*results.values, *copied)))
         for storage in capture.written():
@@ -101,6 +127,7 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
             assert storage.param is not None
             reads.copies.append(CopyBack(storage.param.path, index))
         _memory_guards(capture, outside)
+        write_guards(session)
         made = capture.finish()
         _state_guards(capture, outside, made)
     except Failed as failed:
@@ -190,18 +217,12 @@ def _run(session: Session, hooks: Hooks, segment: Segment, signature: inspect.Si
 
 
 def _state_guards(capture: Capture, outside: Outside, function: Function) -> None:
-    """Guards on what operations depend on besides their operands."""
+    """Guards on what operations depend on besides their operands.
+
+    Modes and gradients are not among them: the entry function and the guards of inputs ask those.
+    """
     for name in sorted(capture.operators):
         outside.of_tensors(name)
-    plain = outside.constant("state_is_plain", torch_api.state_is_plain)
-    capture.guard(f"{plain}()", "no mode, function transform or autocast is active")
-    paths = [
-        p.path for p in function.params if isinstance(p.type, TensorType) and p.type.dtype.is_float
-    ]
-    if paths:
-        grad = outside.constant("is_grad_enabled", torch.is_grad_enabled)
-        wanted = " or ".join(f"{path}.requires_grad" for path in paths)
-        capture.guard(f"not ({grad}() and ({wanted}))", "no input requires a gradient")
     if capture.needs_default or _asks_default(function):
         default = outside.constant("get_default_dtype", torch.get_default_dtype)
         dtype = outside.constant("default_dtype", torch.get_default_dtype())

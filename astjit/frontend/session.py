@@ -310,23 +310,25 @@ def item(session: Session, owner: object, index: object) -> object:
     if path is not None and is_container(owner):
         if isinstance(index, slice):
             return operator.getitem(session.outside.items(owner), index)
-        key = plain(index)
+        place = plain(index)
         owner = session.outside.real(owner)
-        if (stored := _stored(session, owner, key)) is not UNTOUCHED:
+        if (stored := _stored(session, owner, place)) is not UNTOUCHED:
             if stored is GONE:
-                raise KeyError(key)
+                raise KeyError(place)
             return stored
-        value = owner[key]  # type: ignore[index]
-        if is_sequence(owner) and isinstance(key, int) and key < 0:
+        value = owner[place]  # type: ignore[index]
+        if is_sequence(owner) and isinstance(place, int) and place < 0:
             session.outside.length(owner)
-            key += len(owner)  # type: ignore[arg-type]
-        return session.outside.read(value, f"{path}[{session.outside.key(key)}]")
+            place += len(owner)  # type: ignore[arg-type]
+        return session.outside.read(value, f"{path}[{session.outside.key(place)}]")
     if (found := session.python_method(owner, "__getitem__")) is not None:
         return session.call(session.bound(found, owner), index)
     if path is not None and not isinstance(owner, (str, bytes, range, torch.Size, type)):
         raise Stop(f"an item of {path}, a {type(owner).__name__}")
     if type(owner) in (list, tuple, torch.Size) and isinstance(index, Int):
         index = int(index)
+    if not is_static(index):
+        index = key(session, index) if is_mapping(owner) else operand(session, index)
     return operator.getitem(owner, index)  # type: ignore[call-overload]
 
 
@@ -336,6 +338,23 @@ def _stored(session: Session, owner: object, key: object) -> object:
     if isinstance(shadow, ListShadow):
         return shadow.at(key)
     return shadow.get(key) if isinstance(shadow, DictShadow) else UNTOUCHED
+
+
+def key(session: Session, value: object) -> object:
+    """A value that becomes the key of a dict or an element of a set.
+
+    Python will hash and compare it, unseen. So the same is done here first, through the capture:
+    what that reads is guarded, and effects end the capture.
+    """
+    if is_static(value) or session.python_method(value, "__hash__", "__eq__") is None:
+        return value
+    number = hash(session.stand_ins.of(value))
+    for other, known in session.keys:
+        if known == number and other is not value:
+            bool(session.stand_ins.of(other) == session.stand_ins.of(value))
+            bool(session.stand_ins.of(value) == session.stand_ins.of(other))
+    session.keys.append((value, number))
+    return value
 
 
 def bind(session: Session, name: str, value: object) -> object:

@@ -5,9 +5,11 @@ line are told once, and calls of that kind run eagerly from then on without bein
 """
 
 import logging
+import re
 import threading
 import types
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,7 +19,7 @@ import torch
 from astjit.config import Config
 from astjit.errors import AstjitWarning, InternalError, UnsupportedOp, UnsupportedSyntax
 from astjit.frontend.stops import Failed, NeedsGrad, Stop
-from astjit.frontend.torch_api import state_is_plain
+from astjit.frontend.torch_api import state_is_plain, why_not_plain
 from astjit.runtime.entry import Entry, Loaded
 from astjit.runtime.words import MISS
 
@@ -159,11 +161,11 @@ class Dispatcher:
 
     def _compile(self, values: tuple[object, ...], kind: object) -> Outcome:
         """A new program, or the reason why there is none."""
-        reason = self._loaded[-1].why_not(*values) if self._loaded else ""
+        reason, alike = _commonest([loaded.why_not(*values) for loaded in self._loaded])
         if len(self._loaded) >= MOST_PROGRAMS:
             self._given_up = True
             told = f"{self.name} has {MOST_PROGRAMS} programs; other calls run eagerly"
-            return Outcome(warning=f"{told}. The last one does not fit because: {reason}")
+            return Outcome(warning=f"{told}. {alike} of them do not fit because: {reason}")
         try:
             loaded = self._build(values)
         except NeedsGrad:
@@ -216,6 +218,15 @@ class Dispatcher:
             warnings.warn(AstjitWarning(message), stacklevel=4)
 
 
+def _commonest(reasons: list[str]) -> tuple[str, int]:
+    """The latest of the reasons that differ in numbers and quoted texts only, and how many do."""
+    kinds = [re.sub(r"'[^']*'|\d+", "", reason) for reason in reasons]
+    if not kinds:
+        return "", 0
+    kind, count = Counter(reversed(kinds)).most_common(1)[0]
+    return next(r for r, k in zip(reversed(reasons), reversed(kinds), strict=True) if k == kind), count
+
+
 def unsupported(stop: Stop) -> UnsupportedSyntax | UnsupportedOp:
     """The exception that says why capture stopped, and what to write instead."""
     kind = UnsupportedSyntax if stop.syntax else UnsupportedOp
@@ -250,7 +261,8 @@ def call_kind(values: tuple[object, ...]) -> tuple[object, ...]:
 
 def _kind(value: object, depth: int) -> object:
     if isinstance(value, torch.Tensor):
-        return type(value), value.dtype, value.dim(), value.device.type, value.requires_grad
+        kind = type(value), value.dtype, value.dim(), value.device.type, value.requires_grad
+        return *kind, why_not_plain(value)
     if value is None or isinstance(value, bool | str):
         return type(value), value
     if depth and isinstance(value, tuple | list):

@@ -36,6 +36,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
+from astjit.frontend.marks import OFF
 from astjit.fusion.names import Names
 from astjit.runtime.words import MISS
 
@@ -48,8 +49,10 @@ def {name}({declared}):
         {function_modes}()
         or {dispatch_modes}()
         or {tracing}()
+        or {transforms}()
         or {ad}._current_level >= 0
         or {autocast}()
+        or {off}[0]
     ):
         return {original}({passed})
     {calls}[0] += 1
@@ -142,7 +145,9 @@ class Entry:
             "dispatch_modes": known("dispatch_modes", _C._len_torch_dispatch_stack),
             "tracing": known("is_tracing", _C._is_tracing),
             "autocast": known("any_autocast", _C._is_any_autocast_enabled),
+            "transforms": known("transforms", _C._are_functorch_transforms_active),
             "ad": known("forward_ad", forward_ad),
+            "off": known("disabled", OFF),
             "original": known("original", original),
             "calls": known("calls", calls),
             "programs": known("programs", programs),
