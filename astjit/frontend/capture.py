@@ -25,6 +25,7 @@ from astjit.types.dtype import BY_TORCH
 from astjit.types.shape import Dim, Sizes, Sym, hint, text
 from astjit.types.tensor import PY_FLOAT, PY_INT, ScalarType, TensorType
 
+_SILENT = ("fn_globals", "self", "_modules", "_parameters", "_buffers")
 _HOST_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 _COMPARE: dict[str, Callable[[Plain, Plain], bool]] = {
     "==": operator.eq,
@@ -286,8 +287,9 @@ class Capture:
 
     def fresh_input(self, path: str) -> str:
         """A name for the input at a path: its last readable part."""
-        words = re.findall(r"[A-Za-z_]\w*", path.replace(".cell_contents", ""))
-        shown = [w.removeprefix("cell_") for w in words if w not in ("fn_globals", "self")]
+        shorter = path.replace(".cell_contents", "").replace("__defaults__", "default")
+        words = re.findall(r"[A-Za-z_]\w*", shorter)
+        shown = [w.removeprefix("cell_") for w in words if w not in _SILENT]
         name = "_".join(shown) or "input"
         if name == path:
             return name
@@ -360,6 +362,7 @@ class Capture:
     def finish(self) -> Function:
         """The function, with sizes that were found equal written as one."""
         found = self._equal()
+        self.reads.pins = {self.dim_text(dim): why for dim, why in self.sizes.pins.items()}
         self.function.assumed = list(self.sizes.assumed)
         self.function.substitute({name: _root(found, Sym(name)) for name in found})
         return self.function

@@ -224,7 +224,8 @@ def _commonest(reasons: list[str]) -> tuple[str, int]:
     if not kinds:
         return "", 0
     kind, count = Counter(reversed(kinds)).most_common(1)[0]
-    return next(r for r, k in zip(reversed(reasons), reversed(kinds), strict=True) if k == kind), count
+    latest = max(at for at, other in enumerate(kinds) if other == kind)
+    return reasons[latest], count
 
 
 def unsupported(stop: Stop) -> UnsupportedSyntax | UnsupportedOp:

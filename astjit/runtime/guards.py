@@ -90,7 +90,7 @@ class Guards:
         self.sizes: dict[str, str] = {}
         self.items: list[Item] = []
         self._equal: list[Item] = []
-        self._repeated = _repeated(function.assumed)
+        self._repeated, self._pins = _repeated(function.assumed), reads.pins
         tensors = [p for p in function.params if isinstance(p.type, TensorType)]
         given = [p for p in function.params if p.path in reads.parameters]
         self.inputs.update({p: p.path for p in given})
@@ -98,7 +98,7 @@ class Guards:
             self._input(param)
         self._outside(function, reads)
         for param in tensors:
-            self._measure(self.inputs[param], _tensor(param))
+            self._measure(param, _tensor(param))
         self.items += self._equal
         self.items += [self._fact(fact) for fact in function.assumed]
         self._gradients([self.inputs[p] for p in tensors if _tensor(p).dtype.is_float])
@@ -145,8 +145,9 @@ class Guards:
         for fails, wrong in tests:
             self._check(fails, f"{name} {wrong}", name)
 
-    def _measure(self, name: str, kind: TensorType) -> None:
+    def _measure(self, param: Param, kind: TensorType) -> None:
         """Rank, sizes and strides."""
+        name = self.inputs[param]
         if not kind.rank:
             return
         wrong = f"{name} has not {kind.rank} dims"
@@ -157,7 +158,8 @@ class Guards:
         ]
         local = self._unpack(f"{name}.shape", kind.dims, wishes)
         for axis, dim in enumerate(kind.dims):
-            self._size(local[axis], dim, f"size {axis} of {name}")
+            why = self._pins.get(f"{param.path}.shape[{axis}]", "")
+            self._size(local[axis], dim, f"size {axis} of {name}", why and f": {why}")
         if not kind.is_contiguous:
             self._strides(name, kind)
 
@@ -172,10 +174,10 @@ class Guards:
         self.items.append(Bind(f"{targets} = {source}"))
         return local
 
-    def _size(self, local: str, dim: Dim, what: str) -> None:
+    def _size(self, local: str, dim: Dim, what: str, why: str) -> None:
         match dim:
             case int():
-                self._equal.append(Check(f"{local} != {dim}", f"{what} is not {dim}"))
+                self._equal.append(Check(f"{local} != {dim}", f"{what} is not {dim}{why}"))
             case Sym() if self.sizes[dim.name] == local:
                 if dim.name not in self._repeated:
                     self._equal.append(Check(f"{local} == 1", f"{what} is 1"))
@@ -268,7 +270,8 @@ class Guards:
     def _read(self, guard: Guard, about: str, places: Places) -> None:
         self.items += [Bind(statement) for _, statement in places.binds(guard.test)]
         fails = negated(places.shown(guard.test))
-        self._check(fails, f"no longer true: {guard.reason}", f"reads {about}")
+        where = f" ({guard.location})" if guard.location is not None else ""
+        self._check(fails, f"no longer true: {guard.reason}{where}", f"reads {about}")
         places.asked(guard.test)
 
     def _gradients(self, names: list[str]) -> None:

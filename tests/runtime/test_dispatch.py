@@ -183,6 +183,24 @@ def test_too_many_programs():
     assert call(kinds[0]())[0] == "program"
 
 
+def test_the_reason_that_most_programs_have_is_told():
+    def make(values):
+        (value, _) = values
+        wrong = "y is no tensor" if value == 3 else f"x is not {value}: range() (model.py:7)"
+
+        def run(given, flag):
+            return "program" if given == value else MISS
+
+        return Loaded(run, lambda given, flag: "" if given == value else wrong, lambda: [])
+
+    made, call, _ = dispatcher(make)
+    for value in range(MOST_PROGRAMS):
+        call(value)
+    with pytest.warns(AstjitWarning, match=r"7 of them do not fit because: x is not 7: range\(\)"):
+        call(MOST_PROGRAMS)
+    assert made.info().reasons[3] == "x is not 2: range() (model.py:7)"
+
+
 def test_disabled():
     made, call, builds = dispatcher(disabled=True)
     assert call(1) == "eager"
