@@ -13,6 +13,7 @@ import torch
 
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import STATIC, TORCH_STATIC
+from astjit.frontend.overlay import GONE, UNTOUCHED, DictShadow
 from astjit.frontend.session import Session
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
@@ -47,11 +48,22 @@ def attribute(session: Session, owner: object, name: str) -> object:
         return _of_class(session, owner, name)
     if isinstance(owner, super):
         return _of_super(session, owner, name)
+    if isinstance(owner, torch.nn.Module) and hasattr(type(owner), "__astjit__"):
+        return attribute(session, compiled_from(session, owner), name)
     if isinstance(owner, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
         value = getattr(owner, name)
         path = session.outside.path(owner)
         return value if path is None else session.outside.read(value, f"{path}.{name}")
     return _of_object(session, owner, name)
+
+
+def compiled_from(session: Session, compiled: object) -> object:
+    """What a module compiled by astjit, or another callable, was made of."""
+    inner = compiled.__astjit__.function  # type: ignore[attr-defined]
+    path = session.outside.path(compiled)
+    if not callable(inner) or path is None:
+        raise Stop("a call of a transformed function")
+    return session.outside.read(inner, f"{path}.__astjit__.function")
 
 
 def _own(session: Session, owner: SymbolicTensor, name: str) -> object:
@@ -68,6 +80,8 @@ def _own(session: Session, owner: SymbolicTensor, name: str) -> object:
 
 def _of_module(session: Session, owner: types.ModuleType, name: str) -> object:
     path = session.outside.path(owner) or session.outside.constant(owner.__name__, owner)
+    if (stored := session.outside.overlay.attribute(owner, name)) is not UNTOUCHED:
+        return stored
     value = getattr(owner, name)
     if type(value) in (int, float) and owner.__name__ in _CONSTANT_MODULES:  # math.pi
         test = f"repr({path}.{name}) == {repr(value)!r}"
@@ -81,6 +95,8 @@ def _of_class(session: Session, owner: type, name: str) -> object:
     value = getattr(owner, name)
     if path is None or name in ("__name__", "__qualname__", "__module__"):
         return value
+    if isinstance(value, types.BuiltinFunctionType) and value.__self__ is owner:
+        return value  # a class method written in C, another object at each look
     if isinstance(value, types.MethodType) and value.__self__ is owner:
         session.outside.read(value.__func__, f"{path}.{name}.__func__")
         return value
@@ -142,8 +158,14 @@ def plain_attribute(session: Session, owner: object, name: str) -> object:
     static = vars(home)[name] if home is not None else _MISSING
     path = session.outside.path(owner)
     if isinstance(static, property):
-        nearest = session.class_path(cls) or session.class_path(home)
+        nearest = session.class_path(cls) or session.class_path(home or cls)
         return _property(session, owner, static, home, name, nearest and f"{nearest}.{name}")
+    if path is not None:
+        stored = session.outside.overlay.attribute(owner, name)
+        if stored is GONE:
+            return _deleted(session, owner, name, static)
+        if stored is not UNTOUCHED:
+            return stored
     own = getattr(owner, "__dict__", {}) if not isinstance(owner, torch.Tensor) else {}
     if name not in own and static is not _MISSING:
         made = _from_class(session, owner, name, static, home)
@@ -155,6 +177,14 @@ def plain_attribute(session: Session, owner: object, name: str) -> object:
         if _in_c(cls.__getattribute__):
             return _fallback(session, owner, name)
     return _stored(session, owner, name, path)
+
+
+def _deleted(session: Session, owner: object, name: str, static: object) -> object:
+    """What is found instead of an attribute that this call deleted."""
+    slot = isinstance(static, types.MemberDescriptorType)
+    if (static is not _MISSING and not slot) or hasattr(type(owner), "__getattr__"):
+        raise Stop(f"{name} of a {type(owner).__name__}, which this call deleted")
+    raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
 
 
 def _stored(session: Session, owner: object, name: str, path: str | None) -> object:
@@ -192,6 +222,11 @@ def part(session: Session, module: torch.nn.Module, name: str) -> object:
         raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
     if path is None:
         return held[home][name]
+    shadow = session.outside.overlay.found(held[home])
+    if isinstance(shadow, DictShadow) and (stored := shadow.get(name)) is not UNTOUCHED:
+        if stored is GONE:
+            raise Stop(f"{path}.{name}, which this call deleted")
+        return stored
     if class_path := session.class_path(type(module)):
         session.outside.same(type(module).__getattr__, f"{class_path}.__getattr__", "getattr")
         guard(f"not hasattr({class_path}, {name!r})", f"{class_path} has no {name}")

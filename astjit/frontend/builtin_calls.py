@@ -6,6 +6,7 @@ read must be guarded.
 
 import builtins
 import enum
+import re
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,19 +15,31 @@ import torch
 
 from astjit.frontend.attributes import attribute, plain_attribute
 from astjit.frontend.carriers import Float, Int
+from astjit.frontend.iterating import ITERATING, wrapped
 from astjit.frontend.outside import is_container
+from astjit.frontend.overlay import GONE, UNTOUCHED, DictShadow
 from astjit.frontend.session import (
     OPERATORS,
     Session,
     is_static,
     iterate,
+    key,
     operand,
-    set_attribute,
+    plain,
     shown,
+    stood_in,
 )
+from astjit.frontend.stand_ins import all_stood_for
 from astjit.frontend.stops import Stop, words
+from astjit.frontend.stores import (
+    MUTATORS,
+    delete_attribute,
+    mutate,
+    plain_delete,
+    plain_set,
+    set_attribute,
+)
 from astjit.frontend.symbolic import SymbolicTensor
-from astjit.ir.value import Param
 
 Args = tuple[object, ...]
 Kwargs = dict[str, object]
@@ -34,40 +47,27 @@ Kwargs = dict[str, object]
 _PURE = {
     getattr(builtins, name)
     for name in words(
-        "abs bytes callable chr complex divmod format frozenset hash issubclass min max ord "
+        "abs bytes callable chr complex divmod hash issubclass ord "
         "pow range round slice object bin hex oct ascii bytearray memoryview"
     )
 }
-_ITERATING = {
-    getattr(builtins, name)
-    for name in words(
-        "all any dict enumerate filter iter list map max min reversed set sorted sum tuple "
-        "zip frozenset"
-    )
-}
-_LOOKING_IN = {all, any, dict, max, min, set, frozenset, sorted, sum}  # at items of items too
 PURE_MODULES = words(
     "math cmath operator _operator itertools functools _functools collections "
-    "_collections numbers numeric string typing dataclasses _abc abc enum"
+    "_collections numbers numeric string typing dataclasses _abc abc enum re _sre _bisect "
+    "unicodedata binascii _struct"
 )
 _MUTATING_OPERATORS = words(
     "setitem delitem iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift "
     "irshift iconcat imatmul"
 )
-MUTATORS = words(
-    "append extend insert pop remove clear sort reverse update setdefault popitem add "
-    "discard appendleft popleft rotate extendleft move_to_end difference_update "
-    "intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__"
-)
-_PURE_OWNERS = frozenset({"builtins", "collections", "torch", "itertools", "functools"})
+_PURE_OWNERS = frozenset({"builtins", "collections", "torch", "itertools", "functools", "re"})
+_COMPARING = words("index count __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__")
 _WHOLE = frozenset({"extend", "update", "extendleft", "__iadd__"})
-
-
-def wrapped(session: Session, value: object) -> object:
-    """A Python function as C code may call it: through the capture."""
-    if isinstance(value, types.FunctionType | types.MethodType):
-        return lambda *args, **kwargs: session.call(value, *args, **kwargs)
-    return value
+_OF_OBJECT: dict[str, Callable[..., object]] = {
+    "__getattribute__": plain_attribute,
+    "__setattr__": plain_set,
+    "__delattr__": plain_delete,
+}
 
 
 def builtin_call(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
@@ -81,23 +81,11 @@ def builtin_call(session: Session, function: Any, args: Args, kwargs: Kwargs) ->
         return special(session, *args, **kwargs)
     if function in (property, staticmethod, classmethod):
         return function(*args, **kwargs)
-    if function in _ITERATING:
-        args = tuple(iterate(session, a) if _many(a) else wrapped(session, a) for a in args)
-        if function in _LOOKING_IN:
-            args = tuple(session.outside.exposed(a) for a in args)
-        for value in args:
-            _looked_into(session, value)
-        kwargs = {k: wrapped(session, v) for k, v in kwargs.items()}
-        return function(*args, **kwargs)
+    if function in ITERATING:
+        return ITERATING[function](session, *args, **kwargs)
     if function in _PURE:
-        return function(*exposed(session, args), **exposed_names(session, kwargs))
+        return in_c(session, function, args, kwargs)
     raise Stop(f"{getattr(function, '__name__', function)}() is an effect")
-
-
-def _many(value: object) -> bool:
-    return (
-        isinstance(value, SymbolicTensor) or is_container(value) or type(value) in (set, frozenset)
-    )
 
 
 def _looked_into(session: Session, value: object, depth: int = 3) -> None:
@@ -114,17 +102,39 @@ def _looked_into(session: Session, value: object, depth: int = 3) -> None:
         raise Stop(f"a {type(value).__name__}, whose Python code would run unseen")
 
 
+def in_c(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
+    """A call of C code that reads its arguments and calls no function: given stand-ins."""
+    given = [stood_in(session, session.outside.exposed(a)) for a in args]
+    named = {k: stood_in(session, session.outside.exposed(v)) for k, v in kwargs.items()}
+    return all_stood_for(function(*given, **named))
+
+
+def calling_back(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
+    """A call of C code that may call functions it is given, or keep what it is given."""
+
+    def given(value: object) -> object:
+        if callable(value) and not isinstance(value, torch.Tensor):
+            plain_type = isinstance(value, type) and value.__module__ == "builtins"
+            return value if plain_type else wrapped(session, value)
+        if is_static(value) or isinstance(value, types.GeneratorType):
+            return value
+        iterated = session.python_method(value, "__iter__", "__next__", "__getitem__")
+        return iterate(session, value) if iterated else session.outside.exposed(value)
+
+    return function(*map(given, args), **{k: given(v) for k, v in kwargs.items()})
+
+
 def exposed(session: Session, args: Args) -> list[object]:
     """Arguments fit for C code."""
     made = [session.outside.exposed(a) for a in args]
     for value in made:
         _looked_into(session, value)
-    return [wrapped(session, value) for value in made]
+    return made
 
 
 def exposed_names(session: Session, kwargs: Mapping[str, object]) -> Kwargs:
     """Arguments by name fit for C code."""
-    return {k: wrapped(session, session.outside.exposed(v)) for k, v in kwargs.items()}
+    return {k: session.outside.exposed(v) for k, v in kwargs.items()}
 
 
 def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> object:
@@ -138,8 +148,8 @@ def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
     if isinstance(function, types.MethodDescriptorType | types.WrapperDescriptorType) and args:
         owner, args = args[0], args[1:]
         function = function.__get__(owner)  # that of the class named, whatever others redefine
-    if getattr(function, "__objclass__", None) is object and name == "__getattribute__":
-        return plain_attribute(session, owner, *args)
+    if getattr(function, "__objclass__", None) is object and name in _OF_OBJECT:
+        return _OF_OBJECT[name](session, owner, *args)
     if owner is not None and not isinstance(owner, types.ModuleType | type):
         return _method(session, owner, name, args, kwargs)
     module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""
@@ -150,7 +160,8 @@ def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
     if module in PURE_MODULES or (isinstance(owner, type) and owner.__module__ == "builtins"):
         if name in _MUTATING_OPERATORS:
             raise Stop(f"{module}.{name}() writes to its argument")
-        return function(*exposed(session, args), **exposed_names(session, kwargs))  # type: ignore[operator]
+        calls = module in ("functools", "_functools", "itertools") or name == "fromkeys"
+        return (calling_back if calls else in_c)(session, function, args, kwargs)
     raise Stop(f"{module}.{name}() is not known to be without effect")
 
 
@@ -159,13 +170,16 @@ def _method(session: Session, owner: object, name: str, args: Args, kwargs: Kwar
     path = session.outside.path(owner)
     if name in MUTATORS:
         if path is not None:
-            raise Stop(f"{path}.{name}(...) changes what was there before the call")
+            return mutate(session, owner, name, *args, **kwargs)
         if name in _WHOLE:
             args = tuple(session.outside.exposed(a) for a in args)
-        return getattr(owner, name)(
-            *(wrapped(session, a) if callable(a) and kwargs else a for a in args),
-            **{k: wrapped(session, v) for k, v in kwargs.items()},
-        )
+        if isinstance(owner, dict | set):
+            for value in args:
+                key(session, value)
+        if name == "sort":
+            owner[:] = ITERATING[sorted](session, owner, **kwargs)  # type: ignore[index]
+            return None
+        return mutate(session, owner, name, *args, **kwargs)
     if name == "__init__" and type(owner) not in (list, dict, set):
         return None  # object.__init__
     if path is not None:
@@ -177,14 +191,25 @@ def _method(session: Session, owner: object, name: str, args: Args, kwargs: Kwar
     known = type(owner).__module__ in _PURE_OWNERS or is_container(owner)
     if not known and not isinstance(owner, BaseException):
         raise Stop(f"{type(owner).__name__}.{name}() is not known to be without effect")
-    return getattr(owner, name)(*exposed(session, args), **exposed_names(session, kwargs))
+    if isinstance(owner, types.GeneratorType):
+        return getattr(owner, name)(*args, **kwargs)
+    if isinstance(owner, re.Pattern):
+        return calling_back(session, getattr(owner, name), args, kwargs)
+    held = stood_in(session, owner) if name in _COMPARING else owner
+    for value in args if isinstance(owner, dict | set | frozenset) else ():
+        key(session, value)
+    return in_c(session, getattr(held, name), args, kwargs)
 
 
 def _get(
     session: Session, owner: dict[object, object], path: str, key: object, default: object = None
 ) -> object:
-    key = operand(session, key)
+    key = plain(operand(session, key))
     asked = f"{session.outside.key(key)} in {path}"
+    owner = session.outside.real(owner)
+    shadow = session.outside.overlay.found(owner)
+    if isinstance(shadow, DictShadow) and (stored := shadow.get(key)) is not UNTOUCHED:
+        return default if stored is GONE else stored
     if key not in owner:
         session.capture.guard(f"not ({asked})", f"whether {asked}")
         return default
@@ -227,9 +252,9 @@ def _len(session: Session, value: object) -> object:
         return value.shape[0]
     if (found := session.python_method(value, "__len__")) is not None:
         return session.call(attribute(session, value, found.__name__))
-    if is_container(value):
-        session.outside.length(value)
-    elif session.outside.path(value) is not None and type(value) not in (set, frozenset, str):
+    if is_container(value) or type(value) is set:
+        return session.outside.length(value)
+    if session.outside.path(value) is not None and type(value) not in (frozenset, str):
         raise Stop(f"len({session.outside.path(value)})")
     return len(value)  # type: ignore[arg-type]
 
@@ -244,10 +269,10 @@ def _number(kind: type) -> Callable[..., object]:
             return value * 1.0
         if type(value) in (Int, Float):
             return kind(value)
-        if session.python_method(value, f"__{kind.__name__}__", "__index__", "__len__"):
-            raise Stop(f"{kind.__name__}() of a {type(value).__name__}")
+        if session.speaks(value):
+            return kind(session.stand_ins.of(value), *rest)
         if kind is bool and is_container(value):
-            session.outside.length(value)
+            return bool(session.outside.length(value))
         return kind(value, *rest)
 
     return convert
@@ -264,7 +289,8 @@ def _getattr(session: Session, owner: object, name: str, *default: object) -> ob
 
 
 def _absent(session: Session, owner: object, name: str) -> None:
-    if (path := session.outside.path(owner)) is not None:
+    path = session.outside.path(owner)
+    if path is not None and session.outside.overlay.attribute(owner, name) is UNTOUCHED:
         session.capture.guard(f"not hasattr({path}, {name!r})", f"{path} has no {name}")
 
 
@@ -279,6 +305,10 @@ def _hasattr(session: Session, owner: object, name: str) -> bool:
 
 def _setattr(session: Session, owner: object, name: str, value: object) -> None:
     set_attribute(session, owner, name, value)
+
+
+def _delattr(session: Session, owner: object, name: str) -> None:
+    delete_attribute(session, owner, name)
 
 
 def _next(session: Session, iterator: object, *default: object) -> object:
@@ -312,6 +342,7 @@ _SPECIAL: dict[object, Callable[..., object]] = {
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,
+    delattr: _delattr,
     next: _next,
     str: _text(str),
     repr: _text(repr),
@@ -319,4 +350,4 @@ _SPECIAL: dict[object, Callable[..., object]] = {
     id: _id,
     super: _super,
 }
-BUILTINS = frozenset({property, staticmethod, classmethod, *_SPECIAL, *_ITERATING, *_PURE})
+BUILTINS = frozenset({property, staticmethod, classmethod, *_SPECIAL, *ITERATING, *_PURE})

@@ -7,10 +7,15 @@ a class                          an object of this capture; `__init__` is rewrit
 print, open, random.random       the end: an effect
 """
 
+import collections
+import dataclasses
 import functools
 import inspect
 import operator
+import string
+import textwrap
 import types
+import typing
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -25,14 +30,16 @@ from astjit.frontend.builtin_calls import (
     Kwargs,
     builtin_call,
     c_call,
+    calling_back,
     exposed,
     exposed_names,
 )
+from astjit.frontend.construct import construct, generated, is_generated
 from astjit.frontend.hooks import Hooks, twin
 from astjit.frontend.modules import call_module, call_torch
 from astjit.frontend.marks import disabled_by, is_compiling
 from astjit.frontend.outside import is_sequence
-from astjit.frontend.session import Session
+from astjit.frontend.session import Session, item
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop, words
 from astjit.frontend.stores import set_module_attribute
@@ -67,8 +74,13 @@ _NEVER = (
     torch.jit.is_tracing,
     torch.onnx.is_in_onnx_export,
 )  # asked of other tools, within which the original runs
-_GENERATED = "<string>"  # the file of methods that dataclasses and namedtuples make
-_NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_COROUTINES = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_RUN = (
+    *(dataclasses.dataclass, dataclasses.field, dataclasses.fields, dataclasses.is_dataclass),
+    *(functools.wraps, functools.update_wrapper, functools.total_ordering, typing.cast),
+    *(typing.NamedTuple, collections.namedtuple, textwrap.dedent, textwrap.indent, string.capwords),
+)  # of the standard library: they read nothing but what they are given
+_RUN_METHODS_OF = (collections.Counter, collections.ChainMap, string.Template, string.Formatter)
 
 
 def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> object:
@@ -90,14 +102,13 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
     if _is_torch(function):
         return _torch(session, function, args, kwargs)
     if isinstance(function, type):
-        return _construct(session, function, args, kwargs)
+        return construct(session, function, args, kwargs)
     if (original := getattr(function, "__astjit__", None)) is not None:
         return _compiled(session, function, original, args, kwargs)
     if isinstance(function, types.FunctionType):
         return _inline(session, function, args, kwargs)
-    if isinstance(function, operator.itemgetter):
-        (owner,) = exposed(session, args)
-        return function(owner)  # type: ignore[arg-type]
+    if isinstance(function, operator.itemgetter | operator.attrgetter | operator.methodcaller):
+        return _getter(session, function, *args)
     if isinstance(function, functools._lru_cache_wrapper):
         return session.call(attribute(session, function, "__wrapped__"), *args, **kwargs)
     if isinstance(function, weakref.ReferenceType):
@@ -111,6 +122,24 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         bound = attribute(session, function, "__call__")
         return session.call(bound, *args, **kwargs)
     raise Stop(f"a call of a {type(function).__name__}")
+
+
+def _getter(session: Session, function: Any, owner: object) -> object:
+    """What operator.itemgetter, attrgetter and methodcaller do."""
+    _, given = function.__reduce__()[:2]
+    if isinstance(function, operator.methodcaller):
+        made, given = function.__reduce__()[:2]
+        named = made.keywords if isinstance(made, functools.partial) else {}
+        name, *rest = given if not named else (*made.args, *given)
+        return session.call(attribute(session, owner, name), *rest, **named)
+    if isinstance(function, operator.itemgetter):
+        found = tuple(item(session, owner, key) for key in given)
+    else:
+        found = tuple(
+            functools.reduce(functools.partial(attribute, session), path.split("."), owner)
+            for path in given
+        )
+    return found[0] if len(given) == 1 else found
 
 
 def _hashable(value: object) -> bool:
@@ -226,53 +255,16 @@ def _intercepted(function: object) -> bool:
 # --- classes and Python functions ---
 
 
-def _construct(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object:
-    if id(cls) in session.made and all(map(_own, (cls.__init__, cls.__new__))):
-        return cls(*args, **kwargs)
-    if issubclass(cls, torch.nn.Module):
-        raise Stop(f"a module is made: {cls.__name__}")
-    if cls.__module__ == "builtins" and issubclass(cls, BaseException):
-        return cls(*args, **kwargs)
-    if issubclass(cls, functools.partial | operator.itemgetter):
-        return cls(*args, **kwargs)
-    if cls.__module__ in ("collections", "functools", "itertools", "types", "enum"):
-        return cls(*exposed(session, args), **exposed_names(session, kwargs))
-    if hasattr(cls, "__members__"):
-        return cls(*exposed(session, args))
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return cls(*args, **kwargs)
-    path = session.class_path(cls)
-    init = cls.__init__
-    if not isinstance(type(cls).__call__, types.WrapperDescriptorType):
-        raise Stop(f"the class {cls.__name__}, whose metaclass defines __call__")
-    if cls.__new__ is not object.__new__ and not issubclass(cls, BaseException):
-        raise Stop(f"the class {cls.__name__}, which defines __new__")
-    if hasattr(init, "__code__") and init.__code__.co_filename == _GENERATED:
-        if hasattr(cls, "__post_init__"):
-            raise Stop(f"the dataclass {cls.__name__}, which defines __post_init__")
-        return cls(*args, **kwargs)
-    if not isinstance(init, types.FunctionType):
-        return cls(*args, **kwargs)
-    made = cls.__new__(cls, *args) if issubclass(cls, BaseException) else object.__new__(cls)
-    home = next(c for c in cls.__mro__ if "__init__" in vars(c))
-    home_path = session.class_path(home) if home is not cls else path
-    if home_path:
-        session.outside.read(init, f"{home_path}.__init__")
-    session.call(init, made, *args, **kwargs)
-    return made
-
-
-def _own(method: object) -> bool:
-    """Whether a method is object's or was written inside the captured function."""
-    return not isinstance(method, types.FunctionType) or is_rewritten(method.__code__)
-
-
 def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: Kwargs) -> object:
     code = function.__code__
     if is_rewritten(code):
         return function(*args, **kwargs)
-    if code.co_flags & _NOT_PLAIN:
-        raise Stop(f"{function.__qualname__} is a generator or coroutine", syntax=True)
+    if code.co_flags & _COROUTINES:
+        raise Stop(f"{function.__qualname__} is a coroutine", syntax=True)
+    if is_generated(function) and dataclasses.is_dataclass(args[0] if args else None):
+        return generated(session, function, args, kwargs)
+    if function in _RUN or (args and type(args[0]) in _RUN_METHODS_OF):
+        return calling_back(session, function, args, kwargs)
     if mark := disabled_by(function):
         raise Stop(f"{function.__qualname__} is marked {mark}")
     if function is is_compiling:

@@ -212,10 +212,11 @@ _SHARED = (
     "test",
     "shown",
     "each",
+    "key",
     "bind",
     "unpack",
 )
-_OPERATORS = ("compared", "compare", "taken", "link", "either", "both", "key", "remainder")
+_OPERATORS = ("compared", "compare", "taken", "link", "either", "both", "remainder")
 _STORES = (
     "store_attribute",
     "store_item",

@@ -2,7 +2,6 @@
 
 a < b is c      links: each operand is evaluated once and kept for the next comparison
 a or b          the value that decided is kept, and taken as the result
-{key: v}        the hash and equality of a key with Python code are tried out beforehand
 """
 
 import operator
@@ -88,24 +87,7 @@ def both(session: Session, value: object) -> bool:
     return truth
 
 
-# --- keys and text ---
-
-
-def key(session: Session, value: object) -> object:
-    """A value that becomes the key of a dict or an element of a set.
-
-    Python will hash and compare it, unseen. So the same is done here first, through the capture:
-    what that reads is guarded, and effects end the capture.
-    """
-    if is_static(value) or session.python_method(value, "__hash__", "__eq__") is None:
-        return value
-    number = hash(session.stand_ins.of(value))
-    for other, known in session.keys:
-        if known == number and other is not value:
-            bool(session.stand_ins.of(other) == session.stand_ins.of(value))
-            bool(session.stand_ins.of(value) == session.stand_ins.of(other))
-    session.keys.append((value, number))
-    return value
+# --- text ---
 
 
 def remainder(session: Session, left: object, right: object) -> object:

@@ -9,6 +9,7 @@ methods call those of the object through the capture, where they are rewritten.
 The classes of stand-ins mirror those of the objects: same name, same bases, the same methods.
 """
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -46,7 +47,10 @@ class StandIn:
     _astjit_caller: Caller
 
     def __getattr__(self, name: str) -> object:
-        return self._astjit_caller.call(getattr, self._astjit_value, name)
+        found = self._astjit_caller.call(getattr, self._astjit_value, name)
+        if not isinstance(found, types.MethodType):
+            return found
+        return functools.partial(self._astjit_caller.call, found)
 
 
 class StandIns:
