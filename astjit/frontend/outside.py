@@ -12,6 +12,7 @@ import builtins
 import enum
 import types
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ import torch
 from astjit.frontend import torch_api
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int
+from astjit.frontend.overlay import UNTOUCHED, Overlay, SetShadow
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
 
@@ -63,6 +65,8 @@ class Outside:
         self._paths: dict[int, tuple[object, str]] = {}
         self._read: dict[str, object] = {}
         self._constants: dict[int, str] = {}
+        self._first: dict[str, object] = {}
+        self.overlay = Overlay(self)
 
     # --- paths ---
 
@@ -74,6 +78,18 @@ class Outside:
     def know(self, value: object, path: str) -> None:
         """Record the path of an object."""
         self._paths.setdefault(id(value), (value, path))
+        self._first.setdefault(path, value)
+
+    def real(self, value: Any) -> Any:
+        """The caller's object, for one that may be a copy with its path."""
+        path = self.path(value)
+        return value if path is None else self._first.get(path, value)
+
+    def others(self, kinds: Iterable[type], changed: Iterable[object]) -> list[str]:
+        """The paths of all objects of these types that were read, besides those in `changed`."""
+        wanted, known = set(kinds), set(map(id, changed))
+        found = [(v, p) for p, v in self._first.items() if type(v) in wanted]
+        return [path for value, path in found if id(value) not in known]
 
     def constant(self, name: str, value: object) -> str:
         """The name under which guards and paths reach an object as it is now."""
@@ -90,6 +106,8 @@ class Outside:
         """Let go of the caller's objects."""
         self._paths.clear()
         self._read.clear()
+        self._first.clear()
+        self.overlay = Overlay(self)
 
     # --- reads ---
 
@@ -124,6 +142,14 @@ class Outside:
         if type(value) in (set, frozenset):
             return self._frozen(value, path)
         return self._object(value, path)
+
+    def known(self, path: str) -> object:
+        """What was read at a path, UNTOUCHED if nothing was."""
+        return self._read.get(path, UNTOUCHED)
+
+    def require(self, test: str, reason: str) -> None:
+        """Add a guard."""
+        self.capture.guard(test, reason)
 
     def same(self, value: object, path: str, name: str) -> object:
         """An object that must be this very one."""
@@ -196,7 +222,9 @@ class Outside:
     # --- parts ---
 
     def key(self, key: object) -> str:
-        """Text of a dict key or index."""
+        """Text of a dict key or index; one that is known at run time only is pinned."""
+        if type(key) in (Int, Float):
+            key = int(key) if isinstance(key, Int) else float(key)  # type: ignore[arg-type]
         if type(key) in (str, bytes, int, float, bool, type(None)):
             return repr(key)
         if type(key) is tuple:
@@ -205,35 +233,35 @@ class Outside:
         return self.constant(getattr(key, "__name__", "key"), key)
 
     def items(self, value: Any) -> Any:
-        """A copy of an outside container with its items read, or the value itself.
+        """What an outside container holds now, with its items read; or the value itself.
 
-        Its length, or its keys in order, are guarded.
+        Its length, or its keys in order, are guarded. A list or dict follows later stores.
         """
         path = self.path(value)
         if path is None:
             return value
-        if is_sequence(value):
-            items = list(value)
-            self.length(value)
-            read = [self.read(item, f"{path}[{i}]") for i, item in enumerate(items)]
-            if hasattr(type(value), "_fields"):
-                return tuple.__new__(type(value), read)
-            return type(value)(read)
+        value = self.real(value)
+        if type(value) is list:
+            return self.overlay.of_list(value, path).read()
         if is_mapping(value):
-            keys = ", ".join(self.key(k) for k in value)
-            self.capture.guard(f"[*{path}] == [{keys}]", f"the keys of {path}")
-            if any(type(k) in (int, float, bool) for k in value):  # [1] == [True]
-                texts = [*map(repr, value)]
-                self.capture.guard(f"[*map(repr, {path})] == {texts}", f"the keys of {path}")
-            made = {k: self.read(v, f"{path}[{self.key(k)}]") for k, v in value.items()}
-            return type(value)(made)
+            return self.overlay.of_dict(value, path).read()
+        if type(value) is set and (shadow := self.overlay.found(value)):
+            return shadow.items
+        if is_sequence(value):
+            self.length(value)
+            read = [self.read(item, f"{path}[{i}]") for i, item in enumerate(value)]
+            return tuple.__new__(type(value), read)
         return value
 
-    def length(self, value: Any) -> None:
-        """Guard the length of an outside container."""
-        if (path := self.path(value)) is not None:
-            count = len(value)
-            self.capture.guard(f"len({path}) == {count}", f"{path} has {count} items")
+    def length(self, value: Any) -> int:
+        """The length of a container, guarded where it is outside."""
+        if (path := self.path(value)) is None:
+            return len(value)
+        value = self.real(value)
+        if (shadow := self.overlay.found(value)) is None:
+            self.capture.guard(f"len({path}) == {len(value)}", f"{path} has {len(value)} items")
+            return len(value)
+        return len(shadow.items if isinstance(shadow, SetShadow) else shadow.opened())
 
     def exposed(self, value: Any, depth: int = 8) -> Any:
         """A value fit for code that is not rewritten: outside containers copied, items read, deep.
@@ -246,7 +274,7 @@ class Outside:
             parts = (self.exposed(p, depth - 1) for p in (value.start, value.stop, value.step))
             return slice(*parts)
         if not is_container(value):
-            return value
+            return self.items(value) if type(value) is set else value
         path = self.path(value)
         copy = self.items(value)
         parts_of = copy.values() if isinstance(copy, dict) else copy

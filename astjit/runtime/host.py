@@ -21,7 +21,7 @@ import torch
 
 from astjit.codegen.signature import Argument, Entry
 from astjit.errors import InternalError
-from astjit.frontend.reads import Container, Fetched, Leaf, Reads, Template
+from astjit.frontend.reads import Reads
 from astjit.fusion.kernel import Group, Kernel, Part, Parts
 from astjit.fusion.pieces import root_of
 from astjit.ir.function import Function, Node
@@ -29,6 +29,7 @@ from astjit.ir.value import Literal, Param, Result, Value
 from astjit.location import Location
 from astjit.ops.host import constant_text, host_text, mutation_lines
 from astjit.ops.spec import Kind
+from astjit.runtime.epilogue import epilogue
 from astjit.runtime.guards import Guards, guard_lines, reason_lines
 from astjit.runtime.words import Words
 from astjit.types.dtype import F32
@@ -322,9 +323,12 @@ class HostWriter:
         guards = list(guard_lines(items, miss))
         tried = _indent(guards, 2) if guards else ["        pass"]
         text = [f"def {name}{head}", "    try:", *tried, f"    except {error}:"]
+        end = epilogue(self.reads, results, self.words.names.take)
+        self.lines += end.made
         self._copy_back(results)
+        self.lines += end.stored
         text += [f"        return {miss}", *_indent(self.lines, 1)]
-        text.append(f"    return {self._result(self.reads.output, results)}")
+        text.append(f"    return {end.returned}")
         reasons = list(reason_lines(items))
         explain = [f"def {why}{head}", "    try:", *(_indent(reasons, 2) or ["        pass"])]
         explain += [f"    except {error} as error:", "        return f'a guard raised {error!r}'"]
@@ -344,28 +348,6 @@ class HostWriter:
                 self.lines.append(f"{self.words.word('written')}({target})")
             else:
                 self.lines.append(f"{target}.copy_({results[copied.index]})")
-
-    def _result(self, template: Template, results: list[str]) -> str:
-        match template:
-            case Leaf(index, alias):
-                return results[index] + alias
-            case Fetched(text):
-                return text
-            case Container(kind, items, keys):
-                parts = [self._result(item, results) for item in items]
-                return _container(kind, parts, keys)
-
-
-def _container(kind: str, parts: list[str], keys: tuple[str, ...]) -> str:
-    inner = ", ".join(parts)
-    match kind:
-        case "tuple":
-            return f"({inner},)" if len(parts) == 1 else f"({inner})"
-        case "list":
-            return f"[{inner}]"
-        case "dict":
-            return "{" + ", ".join(f"{k}: {p}" for k, p in zip(keys, parts, strict=True)) + "}"
-    return f"{kind}({inner})"
 
 
 def _is_fresh(value: Result) -> bool:
