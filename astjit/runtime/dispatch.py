@@ -6,7 +6,6 @@ line are told once, and calls of that kind run eagerly from then on without bein
 
 import logging
 import re
-import threading
 import types
 import warnings
 from collections import Counter
@@ -21,6 +20,7 @@ from astjit.errors import AstjitWarning, InternalError, UnsupportedOp, Unsupport
 from astjit.frontend.stops import Failed, NeedsGrad, Stop
 from astjit.frontend.torch_api import state_is_plain, why_not_plain
 from astjit.runtime.entry import Entry, Loaded
+from astjit.runtime.locks import Lock
 from astjit.runtime.words import MISS
 
 _log = logging.getLogger("astjit")
@@ -98,7 +98,7 @@ class Dispatcher:
         self._eager: dict[object, str] = {}
         self._told: set[str] = set()
         self._given_up = config.disabled
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self.entry = Entry(original, self._programs, self.missed, self._calls)
 
     def missed(self, *values: object) -> object:

@@ -8,7 +8,6 @@ A process loads each library once; what was built before by any process comes fr
 
 import ctypes
 import tempfile
-import threading
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Generic, TypeVar
 from astjit.errors import KernelBuildError
 from astjit.runtime.cache import DiskCache, cache_folder
 from astjit.runtime.key import unit_key
+from astjit.runtime.locks import Lock
 from astjit.targets.cpu import cpu_features
 from astjit.targets.cxx import Compiler, build_library, find_compiler, flags
 from astjit.targets.nvrtc import compile_cuda, nvrtc_options, nvrtc_version
@@ -41,7 +41,7 @@ class Built(Generic[Code]):
 class _Loaded:
     """What this process has: libraries and images by key, behind one lock."""
 
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: Lock = field(default_factory=Lock)
     libraries: dict[str, ctypes.CDLL] = field(default_factory=dict)
     images: dict[str, bytes] = field(default_factory=dict)
 

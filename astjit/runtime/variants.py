@@ -4,7 +4,6 @@ kernel(x.data_ptr(), y.data_ptr(), rows, cols)  =>  `schedule` picks a variant, 
 first time, the driver queues it on torch's stream
 """
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from astjit.fusion.launch import launch
 from astjit.fusion.schedule import Schedule, schedule
 from astjit.ir.value import Value
 from astjit.location import Location
+from astjit.runtime.locks import Lock
 from astjit.runtime.units import cuda_image
 from astjit.targets.cuda import DEFAULT_ARCH, device_arch
 from astjit.targets.driver import Launcher, Loaded
@@ -82,7 +82,7 @@ class CudaKernel:
         self.origins: list[str] = []
         self._launcher, self._arch = launcher, arch
         self._plans: dict[tuple[object, ...], Plan] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._pointers = len(kernel.buffers)
         self._sizes = self._pointers + len(kernel.axes)
         self._strides = self._sizes + len(kernel.stride_names)
