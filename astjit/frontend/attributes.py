@@ -6,6 +6,7 @@ the instance, other attributes of the class, `__getattr__`.
 """
 
 import enum
+import functools
 import types
 from typing import Any
 
@@ -38,6 +39,8 @@ def attribute(session: Session, owner: object, name: str) -> object:
             return _own(session, owner, name)
         session.outside.of_tensors(name)
         return getattr(owner, name)
+    if type(owner) in (Int, Float):
+        return getattr(owner.node.keeper.pin(owner.node.number, f".{name} took its value"), name)
     if type(owner) in (*STATIC, int, float, bool, Int, Float) or isinstance(owner, TORCH_STATIC):
         return getattr(owner, name)
     if isinstance(owner, enum.Enum) and name in ("name", "value"):
@@ -287,6 +290,14 @@ def _from_class(session: Session, owner: object, name: str, static: object, home
             return _MISSING
     if name in getattr(home, "_fields", ()) and issubclass(home, tuple):
         return _MISSING  # a namedtuple's field
+    if isinstance(static, functools._lru_cache_wrapper):
+        if class_path is not None:
+            read(static, f"{class_path}.{name}")
+        return types.MethodType(static, owner)
+    if (getter := session.python_method(static, "__get__")) is not None:
+        if class_path is not None:
+            read(static, f"vars({class_path})[{name!r}]")
+        return session.call(session.bound(getter, static), owner, type(owner))
     if hasattr(type(static), "__get__"):
         raise Stop(f"the descriptor {home.__name__}.{name}")
     if path is None and class_path is not None:

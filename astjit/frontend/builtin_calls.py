@@ -29,6 +29,7 @@ from astjit.frontend.session import (
     shown,
     stood_in,
 )
+from astjit.frontend.source import is_rewritten
 from astjit.frontend.stand_ins import all_stood_for
 from astjit.frontend.stops import Stop, words
 from astjit.frontend.stores import (
@@ -114,14 +115,20 @@ def calling_back(session: Session, function: Any, args: Args, kwargs: Kwargs) ->
 
     def given(value: object) -> object:
         if callable(value) and not isinstance(value, torch.Tensor):
-            plain_type = isinstance(value, type) and value.__module__ == "builtins"
-            return value if plain_type else wrapped(session, value)
+            return value if _runs_as_it_is(value) else wrapped(session, value)
         if is_static(value) or isinstance(value, types.GeneratorType):
             return value
         iterated = session.python_method(value, "__iter__", "__next__", "__getitem__")
         return iterate(session, value) if iterated else session.outside.exposed(value)
 
     return function(*map(given, args), **{k: given(v) for k, v in kwargs.items()})
+
+
+def _runs_as_it_is(function: object) -> bool:
+    if isinstance(function, type):
+        return function.__module__ == "builtins"
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return code is not None and is_rewritten(code)
 
 
 def exposed(session: Session, args: Args) -> list[object]:
@@ -150,6 +157,10 @@ def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
         function = function.__get__(owner)  # that of the class named, whatever others redefine
     if getattr(function, "__objclass__", None) is object and name in _OF_OBJECT:
         return _OF_OBJECT[name](session, owner, *args)
+    if name == "__init__" and owner is not None:
+        if function.__qualname__ == "object.__init__":  # type: ignore[attr-defined]
+            return None
+        return calling_back(session, function, args, kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType | type):
         return _method(session, owner, name, args, kwargs)
     module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""
@@ -157,7 +168,13 @@ def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
         module = owner.__name__
     if getattr(builtins, name, None) is function:
         return builtin_call(session, function, args, kwargs)
-    if module in PURE_MODULES or (isinstance(owner, type) and owner.__module__ == "builtins"):
+    home = getattr(function, "__qualname__", "").split(".")[0]
+    of_builtin = isinstance(getattr(builtins, home, None), type) and not module  # str.maketrans
+    if isinstance(owner, type) and owner.__module__ == "builtins" or of_builtin:
+        module = module or "builtins"
+    if module == "_heapq" and session.outside.path(args[0]) is None:
+        return function(*args, **kwargs)  # type: ignore[operator]
+    if module in (*PURE_MODULES, "builtins"):
         if name in _MUTATING_OPERATORS:
             raise Stop(f"{module}.{name}() writes to its argument")
         calls = module in ("functools", "_functools", "itertools") or name == "fromkeys"
@@ -180,15 +197,15 @@ def _method(session: Session, owner: object, name: str, args: Args, kwargs: Kwar
             owner[:] = ITERATING[sorted](session, owner, **kwargs)  # type: ignore[index]
             return None
         return mutate(session, owner, name, *args, **kwargs)
-    if name == "__init__" and type(owner) not in (list, dict, set):
-        return None  # object.__init__
     if path is not None:
         if name == "get" and isinstance(owner, dict):
             return _get(session, owner, path, *args)
-        if not is_container(owner) and type(owner) not in (set, frozenset):
+        fixed = isinstance(owner, enum.Enum) or type(owner) in (set, frozenset)
+        if not is_container(owner) and not fixed:
             raise Stop(f"{path}.{name}() is not known to be without effect")
         owner = session.outside.items(owner)
-    known = type(owner).__module__ in _PURE_OWNERS or is_container(owner)
+    home = next((c for c in type(owner).__mro__ if name in vars(c)), type(owner))
+    known = home.__module__ in _PURE_OWNERS or is_container(owner)
     if not known and not isinstance(owner, BaseException):
         raise Stop(f"{type(owner).__name__}.{name}() is not known to be without effect")
     if isinstance(owner, types.GeneratorType):
@@ -328,6 +345,10 @@ def _id(session: Session, value: object) -> int:
     raise Stop("id() of an object")
 
 
+def _vars(session: Session, owner: object) -> object:
+    return attribute(session, owner, "__dict__")
+
+
 def _super(session: Session, *args: object) -> object:
     return super(*args)
 
@@ -349,5 +370,6 @@ _SPECIAL: dict[object, Callable[..., object]] = {
     format: _text(format),
     id: _id,
     super: _super,
+    vars: _vars,
 }
 BUILTINS = frozenset({property, staticmethod, classmethod, *_SPECIAL, *ITERATING, *_PURE})

@@ -8,6 +8,7 @@ print, open, random.random       the end: an effect
 """
 
 import collections
+import copy
 import dataclasses
 import functools
 import inspect
@@ -35,11 +36,12 @@ from astjit.frontend.builtin_calls import (
     exposed_names,
 )
 from astjit.frontend.construct import construct, generated, is_generated
+from astjit.frontend.copies import deep, shallow
 from astjit.frontend.hooks import Hooks, twin
 from astjit.frontend.modules import call_module, call_torch
 from astjit.frontend.marks import disabled_by, is_compiling
 from astjit.frontend.outside import is_sequence
-from astjit.frontend.session import Session, item
+from astjit.frontend.session import Session, is_static, item, key, plain
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop, words
 from astjit.frontend.stores import set_module_attribute
@@ -52,6 +54,7 @@ _TORCH_PURE = words(
     "_has_torch_function _has_torch_function_unary _has_torch_function_variadic "
     "_get_tracing_state _is_tracing"
 )
+_CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential)
 _TORCH_CLASSES = (
     torch.Size,
     torch.device,
@@ -110,7 +113,7 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
     if isinstance(function, operator.itemgetter | operator.attrgetter | operator.methodcaller):
         return _getter(session, function, *args)
     if isinstance(function, functools._lru_cache_wrapper):
-        return session.call(attribute(session, function, "__wrapped__"), *args, **kwargs)
+        return _cached(session, function, args, kwargs)
     if isinstance(function, weakref.ReferenceType):
         return _referred(session, function, *args)
     if _in_c(function):
@@ -122,6 +125,27 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         bound = attribute(session, function, "__call__")
         return session.call(bound, *args, **kwargs)
     raise Stop(f"a call of a {type(function).__name__}")
+
+
+def _cached(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
+    """What a cache gives: as eager does, the cache is asked at each call, by path.
+
+    Raises:
+        Stop: for arguments that no path can name.
+    """
+    if (path := session.outside.path(function)) is None:
+        for value in (*args, *kwargs.values()):
+            key(session, value)
+        return function(*args, **kwargs)
+    given = [plain(value) for value in args]
+    named = {name: plain(value) for name, value in kwargs.items()}
+    if not all(is_static(v) and not isinstance(v, torch.Tensor) for v in (*given, *named.values())):
+        raise Stop(f"{path}(...), a cache, is given an object")
+    shown = [session.outside.key(v) for v in given]
+    shown += [f"{name}={session.outside.key(v)}" for name, v in named.items()]
+    with torch_api.plain_calls():
+        found = function(*given, **named)
+    return session.outside.read(found, f"{path}({', '.join(shown)})")
 
 
 def _getter(session: Session, function: Any, owner: object) -> object:
@@ -214,6 +238,8 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None) or ""
     if isinstance(function, type):
+        if function in _CONTAINERS:  # `self.layers[:n]` is one, of modules with their own paths
+            return function(*(session.outside.exposed(a) for a in args))
         if all(function is not known for known in _TORCH_CLASSES):
             raise Stop(f"a call of {function.__module__}.{function.__qualname__}")
         made: Any = function
@@ -263,8 +289,12 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
         raise Stop(f"{function.__qualname__} is a coroutine", syntax=True)
     if is_generated(function) and dataclasses.is_dataclass(args[0] if args else None):
         return generated(session, function, args, kwargs)
-    if function in _RUN or (args and type(args[0]) in _RUN_METHODS_OF):
+    if function in _RUN:
+        return function(*args, **kwargs)
+    if args and type(args[0]) in _RUN_METHODS_OF:
         return calling_back(session, function, args, kwargs)
+    if function in (copy.copy, copy.deepcopy):
+        return (shallow if function is copy.copy else deep)(session, *args, **kwargs)
     if mark := disabled_by(function):
         raise Stop(f"{function.__qualname__} is marked {mark}")
     if function is is_compiling:

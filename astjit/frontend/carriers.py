@@ -338,6 +338,7 @@ for _class in (Int, Float):
         setattr(_class, f"__r{_name}__", _binary(_sign, swapped=True))
     for _name, (_sign, _flip) in _QUESTIONS.items():
         setattr(_class, f"__{_name}__", _comparison(_sign, _flip))
+Int.__name__, Float.__name__ = "int", "float"  # in the messages of errors
 for _name in ("and", "or", "xor", "lshift", "rshift"):
     setattr(Int, f"__{_name}__", _bitwise(f"__{_name}__"))
     setattr(Int, f"__r{_name}__", _bitwise(f"__r{_name}__"))

@@ -30,6 +30,7 @@ GENERATED = "<string>"  # the file of methods that dataclasses and namedtuples m
 _KEEPING = ("collections", "functools", "itertools", "types", "string", "fractions", "decimal")
 """Modules whose classes keep what they are given, and run no code of it when they are made."""
 _BY_HAND = (functools.partial, operator.itemgetter, operator.attrgetter, operator.methodcaller)
+_BY_HAND += (types.MethodType,)  # type: ignore[assignment]
 _MADE_FREELY = (
     *(object.__new__, tuple.__new__, list.__new__, dict.__new__, set.__new__, frozenset.__new__),
     *(str.__new__, bytes.__new__, int.__new__, float.__new__, complex.__new__),
@@ -56,7 +57,8 @@ def construct(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object:
         return dict(*args, **kwargs)  # a TypedDict
     meta = type(cls).__call__
     if isinstance(meta, types.FunctionType):
-        return session.call(types.MethodType(_read(session, type(cls), "__call__"), cls), *args, **kwargs)
+        bound = types.MethodType(_read(session, type(cls), "__call__"), cls)
+        return session.call(bound, *args, **kwargs)
     made = _new(session, cls, args, kwargs)
     if not isinstance(made, cls):
         return made

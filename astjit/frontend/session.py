@@ -245,6 +245,8 @@ def contains(session: Session, container: object, item: object) -> bool:
     Raises:
         Stop: for tensors.
     """
+    if found := session.python_method(container, "__contains__"):
+        return bool(test(session, session.call(session.bound(found, container), item)))
     if isinstance(container, SymbolicTensor) or isinstance(item, SymbolicTensor):
         raise Stop("`in` reads the values of a tensor")
     path = session.outside.path(container)

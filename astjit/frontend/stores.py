@@ -118,6 +118,13 @@ def plain_set(session: Session, owner: object, name: str, value: object) -> None
         session.call(static.fset, owner, value)
         return
     slot = isinstance(static, types.MemberDescriptorType)
+    if handler := session.python_method(static, "__set__"):
+        session.call(session.bound(handler, static), owner, value)
+        return
+    in_c = isinstance(static, types.GetSetDescriptorType) and isinstance(owner, BaseException)
+    if in_c and session.outside.path(owner) is None:
+        object.__setattr__(owner, name, value)
+        return
     if hasattr(type(static), "__set__") and not slot:
         raise Stop(f"a store through the descriptor {cls.__name__}.{name}")
     if session.outside.path(owner) is None:

@@ -95,6 +95,9 @@ class SymbolicTensor(torch.Tensor):
         raise Stop("a deep copy of a tensor")
 
 
+SymbolicTensor.__name__ = "Tensor"  # in the messages of errors that user code catches
+
+
 def symbolic(
     place: Place,
     kind: TensorType,
