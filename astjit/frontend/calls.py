@@ -14,6 +14,7 @@ import functools
 import inspect
 import operator
 import string
+import sys
 import textwrap
 import types
 import typing
@@ -47,7 +48,7 @@ from astjit.frontend.stops import Stop, words
 from astjit.frontend.stores import set_module_attribute
 
 _TORCH_LEAVES = ("torch.functional", "torch.nn.functional", "torch._tensor", "torch.special")
-_TORCH_REWRITTEN = ("torch.nn.modules.", "torch.nn.utils.", "torch.backends.")
+_TORCH_REWRITTEN = ("torch.utils._contextlib", "torch.nn.modules.", "torch.nn.utils.", "torch.backends.")
 _TORCH_PURE = words(
     "is_tensor is_storage typename sym_max sym_min sym_int sym_float sym_not get_default_dtype "
     "promote_types can_cast broadcast_shapes is_autocast_enabled _is_any_autocast_enabled "
@@ -106,6 +107,8 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         return _torch(session, function, args, kwargs)
     if isinstance(function, type):
         return construct(session, function, args, kwargs)
+    if isinstance(function, types.FunctionType) and hasattr(function, "registry"):
+        return _dispatched(session, function, args, kwargs)
     if (original := getattr(function, "__astjit__", None)) is not None:
         return _compiled(session, function, original, args, kwargs)
     if isinstance(function, types.FunctionType):
@@ -116,6 +119,8 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         return _cached(session, function, args, kwargs)
     if isinstance(function, weakref.ReferenceType):
         return _referred(session, function, *args)
+    if function is sys.exc_info:
+        return sys.exc_info()
     if _in_c(function):
         return c_call(session, function, args, kwargs)
     method = next(
@@ -146,6 +151,17 @@ def _cached(session: Session, function: Any, args: Args, kwargs: Kwargs) -> obje
     with torch_api.plain_calls():
         found = function(*given, **named)
     return session.outside.read(found, f"{path}({', '.join(shown)})")
+
+
+def _dispatched(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
+    """What functools.singledispatch chooses by the type of the first argument."""
+    path = session.outside.path(function)
+    if not hasattr(function, "dispatch") or path is None or not args:
+        return _inline(session, function, args, kwargs)
+    cls: Any = session.call(type, args[0])
+    found = function.dispatch(cls)
+    chosen = f"{path}.dispatch({session.outside.type_name(cls)})"
+    return session.call(session.outside.read(found, chosen), *args, **kwargs)
 
 
 def _getter(session: Session, function: Any, owner: object) -> object:
@@ -243,28 +259,30 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
         if all(function is not known for known in _TORCH_CLASSES):
             raise Stop(f"a call of {function.__module__}.{function.__qualname__}")
         made: Any = function
+        if args and issubclass(made, torch.no_grad | torch.enable_grad):
+            return session.call(made(), *args)  # as a decorator without parentheses
         return made(*exposed(session, args), **exposed_names(session, kwargs))
     if function is torch.compiler.is_compiling:
         return session.answer.give()
     if function in _NEVER:
         return False
     if function is torch.is_grad_enabled:
-        answer = torch.is_grad_enabled()
+        answer, entry = torch.is_grad_enabled(), session.capture.grad_at_entry
         shown = session.outside.constant("is_grad_enabled", torch.is_grad_enabled)
         session.capture.guard(
-            f"{shown}() is {answer}", f"gradients are {'on' if answer else 'off'}"
+            f"{shown}() is {entry}", f"gradients are {'on' if entry else 'off'}"
         )
         return answer
     if isinstance(function, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
         raise Stop(f"a call of the operator {function}")
     leaf = module in _TORCH_LEAVES or torch_api.dotted_name(function) is not None
     leaf = leaf or isinstance(getattr(function, "__self__", None), torch.Tensor)
+    if module == "torch.utils._contextlib" and name == "clone":
+        return function(*args)  # what @torch.no_grad() enters
     if isinstance(function, types.FunctionType):
         leaf = module in _TORCH_LEAVES
         if not leaf and module.startswith(_TORCH_REWRITTEN):
             return _inline(session, function, args, kwargs)
-    if module == "torch.utils._contextlib" and name == "clone":
-        return function(*args)  # what @torch.no_grad() enters
     if name in _TORCH_PURE:
         session.capture.needs_default = True
     elif not leaf or (module in ("torch", "torch._C") and not _intercepted(function)):

@@ -74,7 +74,10 @@ def infer(call: Call, sizes: Mapping[str, int], *, other: bool = False) -> Facts
         Unfit: if the function refuses operands of these sizes.
     """
     with torch_api.plain_calls():
-        metas = _metas(call.given, sizes, other=other)
+        try:
+            metas = _metas(call.given, sizes, other=other)
+        except RuntimeError as error:  # no tensor has these sizes
+            raise Unfit(error) from error
         tensors = [m for m in metas.values() if isinstance(m, torch.Tensor)]
         new_args = [_example(a, metas) for a in call.args]
         new_kwargs = {k: _example(v, metas) for k, v in call.kwargs.items()}
@@ -85,7 +88,7 @@ def infer(call: Call, sizes: Mapping[str, int], *, other: bool = False) -> Facts
             made = call.func(*new_args, **new_kwargs)
         except (NotImplementedError, TypeError) as error:
             raise Stop(f"no shape rule for {call.dotted}: {_short(error)}") from None
-        except (RuntimeError, ValueError, IndexError) as error:
+        except (RuntimeError, ValueError, IndexError, AssertionError) as error:
             if "meta" in str(error).lower() or "data-dependent" in str(error):
                 raise Stop(f"the result of {call.dotted} depends on data") from None
             raise Unfit(error) from error

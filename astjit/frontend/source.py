@@ -99,8 +99,11 @@ def _stop(reason: str, code: types.CodeType) -> None:
 def _candidates(function: types.FunctionType) -> Iterator[Source]:
     """What stands where the function was defined."""
     code = function.__code__
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, function.__globals__)
+    file = code.co_filename
+    if file.startswith("<frozen "):  # Python's own, compiled into it; the text may be there
+        file = str(function.__globals__.get("__file__", file))
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
     if not lines or code.co_firstlineno > len(lines):
         _stop(f"no source for {function.__qualname__}", code)
     try:
