@@ -6,6 +6,7 @@ the instance, other attributes of the class, `__getattr__`.
 """
 
 import enum
+import inspect
 import functools
 import types
 from typing import Any
@@ -14,14 +15,15 @@ import torch
 
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import STATIC, TORCH_STATIC
-from astjit.frontend.overlay import GONE, UNTOUCHED, DictShadow
 from astjit.frontend.session import Session
+from astjit.frontend.shadows import GONE, UNTOUCHED, DictShadow
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
 
 _MISSING = object()
 _HIDDEN = frozenset({"value", "kind", "is_parameter", "wants_grad", "alias"})  # of SymbolicTensor
 _PARTS = ("_parameters", "_buffers", "_modules")  # in the order of torch.nn.Module.__getattr__
+_CACHED = (functools.cached_property,)
 _CONSTANT_MODULES = ("math", "cmath", "torch", "sys")
 
 
@@ -43,6 +45,8 @@ def attribute(session: Session, owner: object, name: str) -> object:
         return getattr(owner.node.keeper.pin(owner.node.number, f".{name} took its value"), name)
     if type(owner) in (*STATIC, int, float, bool, Int, Float) or isinstance(owner, TORCH_STATIC):
         return getattr(owner, name)
+    if isinstance(owner, inspect.Signature | inspect.Parameter):
+        return getattr(owner, name)  # made during capture, of what was guarded then
     if isinstance(owner, enum.Enum) and name in ("name", "value"):
         return getattr(owner, name)
     if isinstance(owner, types.ModuleType):
@@ -235,7 +239,10 @@ def part(session: Session, module: torch.nn.Module, name: str) -> object:
         guard(f"not hasattr({class_path}, {name!r})", f"{class_path} has no {name}")
     guard(f"{name!r} not in {path}.__dict__", f"{path} has no {name} of its own")
     for other in _PARTS[: _PARTS.index(home)]:
-        guard(f"{name!r} not in {path}.{other}", f"{path} has no {name} in {other}")
+        if held[other]:
+            guard(f"{name!r} not in {path}.{other}", f"{path} has no {name} in {other}")
+        else:
+            guard(f"not {path}.{other}", f"{path} has nothing in {other}")
     return session.outside.read(held[home][name], f"{path}.{home}[{name!r}]")
 
 
@@ -290,6 +297,12 @@ def _from_class(session: Session, owner: object, name: str, static: object, home
             return _MISSING
     if name in getattr(home, "_fields", ()) and issubclass(home, tuple):
         return _MISSING  # a namedtuple's field
+    if isinstance(static, functools.cached_property) and type(static) in _CACHED:
+        if class_path is not None:
+            read(static.func, f"vars({class_path})[{name!r}].func")
+        value = session.call(static.func, owner)
+        session.call(object.__setattr__, owner, name, value)
+        return value
     if isinstance(static, functools._lru_cache_wrapper):
         if class_path is not None:
             read(static, f"{class_path}.{name}")

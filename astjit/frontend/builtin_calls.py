@@ -16,8 +16,8 @@ import torch
 from astjit.frontend.attributes import attribute, plain_attribute
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.iterating import ITERATING, wrapped
+from astjit.frontend.mutations import MUTATORS, mutate
 from astjit.frontend.outside import is_container
-from astjit.frontend.overlay import GONE, UNTOUCHED, DictShadow
 from astjit.frontend.session import (
     OPERATORS,
     Session,
@@ -29,17 +29,11 @@ from astjit.frontend.session import (
     shown,
     stood_in,
 )
+from astjit.frontend.shadows import GONE, UNTOUCHED, DictShadow
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stand_ins import all_stood_for
 from astjit.frontend.stops import Stop, words
-from astjit.frontend.stores import (
-    MUTATORS,
-    delete_attribute,
-    mutate,
-    plain_delete,
-    plain_set,
-    set_attribute,
-)
+from astjit.frontend.stores import delete_attribute, plain_delete, plain_set, set_attribute
 from astjit.frontend.symbolic import SymbolicTensor
 
 Args = tuple[object, ...]
@@ -170,7 +164,7 @@ def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
         return builtin_call(session, function, args, kwargs)
     home = getattr(function, "__qualname__", "").split(".")[0]
     of_builtin = isinstance(getattr(builtins, home, None), type) and not module  # str.maketrans
-    if isinstance(owner, type) and owner.__module__ == "builtins" or of_builtin:
+    if (isinstance(owner, type) and owner.__module__ == "builtins") or of_builtin:
         module = module or "builtins"
     if module == "_heapq" and session.outside.path(args[0]) is None:
         return function(*args, **kwargs)  # type: ignore[operator]

@@ -40,6 +40,7 @@ from astjit.frontend.construct import construct, generated, is_generated
 from astjit.frontend.copies import deep, shallow
 from astjit.frontend.hooks import Hooks, twin
 from astjit.frontend.modules import call_module, call_torch
+from astjit.frontend.inspected import inspect_call
 from astjit.frontend.marks import disabled_by, is_compiling
 from astjit.frontend.outside import is_sequence
 from astjit.frontend.session import Session, is_static, item, key, plain
@@ -319,6 +320,8 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
         return session.answer.give()
     if code.co_filename.startswith("<") and is_sequence(args[0] if args else None):
         return function(*args, **kwargs)  # a generated method of a namedtuple
+    if function.__module__ == "inspect":
+        return inspect_call(session, function, args, kwargs)
     if (function.__module__ or "").split(".")[0] in _EFFECTFUL:
         raise Stop(f"{function.__module__}.{function.__qualname__}() is an effect")
     path = session.outside.path(function)

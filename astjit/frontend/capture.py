@@ -52,6 +52,8 @@ class Capture:
         default = BY_TORCH[str(torch.get_default_dtype()).removeprefix("torch.")]
         self.function.default = default
         self.builder = Builder(self.function.body, self.sizes, default)
+        self.grad_at_entry = torch.is_grad_enabled()
+        self.wants_grad = False  # an input requires a gradient, and was read with gradients off
         self.needs_default = False  # something asked for the default dtype
         self.size_paths: dict[str, str] = {}
         self._names = {*reads.parameters, *dir(builtins)}  # of paths, guards and sizes
@@ -248,6 +250,7 @@ class Capture:
                 raise Stop(f"{path} is on device {tensor.device}")
             if tensor.requires_grad and torch.is_grad_enabled():
                 raise NeedsGrad(path)
+            self.wants_grad |= tensor.requires_grad
             name = self.fresh_input(path)
             kind = input_type(tensor, dtype, name, self.fresh)
             if self.config.dynamic is False:
@@ -290,6 +293,7 @@ class Capture:
         shorter = path.replace(".cell_contents", "").replace("__defaults__", "default")
         words = re.findall(r"[A-Za-z_]\w*", shorter)
         shown = [w.removeprefix("cell_") for w in words if w not in _SILENT]
+        shown = shown[-2:] if len(shown) > 3 else shown
         name = "_".join(shown) or "input"
         if name == path:
             return name

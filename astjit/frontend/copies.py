@@ -1,6 +1,6 @@
 """copy.copy and copy.deepcopy during capture: of containers and plain objects."""
 
-import copy
+import copyreg
 from typing import Any
 
 from astjit.frontend.attributes import attribute
@@ -78,7 +78,7 @@ def _object(session: Session, value: Any, part: Any, done: Any = None) -> object
     cls = type(value)
     own = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__new__")
     redefined = any(getattr(cls, name, None) is not getattr(object, name, None) for name in own)
-    if redefined or not hasattr(value, "__dict__") or copy.copyreg.dispatch_table.get(cls):
+    if redefined or not hasattr(value, "__dict__") or copyreg.dispatch_table.get(cls):
         raise Stop(f"a copy of a {cls.__name__}")
     made = object.__new__(cls)
     if done is not None:

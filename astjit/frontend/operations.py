@@ -8,7 +8,7 @@ from astjit.frontend import torch_api, writes
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number, carrier, number_of
 from astjit.frontend.library import device_text, library_call
-from astjit.frontend.stops import Failed, Stop, forget, words
+from astjit.frontend.stops import Failed, NeedsGrad, Stop, forget, words
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.binding import bind
@@ -65,7 +65,8 @@ class Operations:
             with torch_api.plain_calls():
                 return func(*args, **kwargs)
         if torch_api.grad_mode(func):
-            return self._grad_mode(func, args)
+            return func(*args)
+        self._want_gradients(args, kwargs)
         if name in ("to", "cpu", "cuda") and args and isinstance(args[0], SymbolicTensor):
             return self._to(func, args[0], args[1:], kwargs)
         if name == "unbind" and args and isinstance(args[0], SymbolicTensor):
@@ -78,6 +79,8 @@ class Operations:
             raise Stop(f"{name or func} is not a public function of torch")
         if (written := writes.written(self, func, dotted, args, kwargs)) is not NotImplemented:
             return written
+        if name in ("cat", "concat", "concatenate") and args:
+            args = (self._joined(args[0]), *args[1:])
         made = self.operation(dotted, func, args, kwargs)
         if name == "__getitem__" and isinstance(made, SymbolicTensor) and made is args[0]:
             return self.capture.alias(made, "[...]")  # another object of the same memory
@@ -105,9 +108,26 @@ class Operations:
             refused = failed
             forget(failed)  # what a row refuses, such as a dtype, PyTorch may accept
         try:
-            return library_call(self.capture, dotted, func, args, kwargs)
+            made = library_call(self.capture, dotted, func, args, kwargs)
         except Failed as failed:
             raise refused or failed from None
+        if refused is not None:  # meta functions look at shapes more than at dtypes
+            raise Stop(f"{dotted} may refuse its operands: {refused.error}")
+        return made
+
+    def _joined(self, tensors: object) -> object:
+        """The operands of cat without those of size [0], which it passes over at any rank."""
+        given = [t for t in tensors if isinstance(t, SymbolicTensor)]  # type: ignore[attr-defined]
+        if not isinstance(tensors, tuple | list) or len(given) != len(tensors):
+            return tensors
+        others = [t for t in given if t.kind.rank != 1]
+        dtypes = {t.kind.dtype for t in given}
+        if not others or len(dtypes) > 1:
+            return tensors
+        empty = [t for t in given if t.kind.rank == 1 and hint(t.kind.dims[0]) == 0]
+        for tensor in empty:
+            self.capture.sizes.holds("==", tensor.kind.dims[0], 0)
+        return [t for t in given if not any(t is e for e in empty)]
 
     def row(self, dotted: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         """A call as a use of rows, NotImplemented where no row does it.
@@ -192,11 +212,16 @@ class Operations:
             return owner
         raise Stop(f"the tensor attribute .{name}")
 
-    def _grad_mode(self, func: Callable[..., object], args: Sequence[object]) -> object:
-        wanted = any(t.wants_grad for t in self.capture.input_tensors())
-        if args[0] and wanted:
-            raise Stop("gradients are switched on inside the function")
-        return func(*args)
+    def _want_gradients(self, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+        """What was read with gradients off must not be used with gradients on.
+
+        Raises:
+            NeedsGrad: if it is.
+        """
+        if self.capture.wants_grad and torch.is_grad_enabled():
+            for tensor in tensors_in((*args, *kwargs.values())):
+                if tensor.wants_grad:
+                    raise NeedsGrad(tensor.origin.path if tensor.origin else "a tensor")
 
     def shape(self, tensor: SymbolicTensor) -> torch.Size:
         """`.shape`, with run-time sizes."""
@@ -329,7 +354,8 @@ def draws_numbers(name: str, args: Sequence[object], kwargs: Mapping[str, object
     if name == "scaled_dot_product_attention":
         return bool(_argument(args, kwargs, "dropout_p", 4, 0.0))
     if name == "multi_head_attention_forward":
-        return bool(_argument(args, kwargs, "training", 10, True))
+        training = _argument(args, kwargs, "training", 13, True)
+        return bool(training) and _argument(args, kwargs, "dropout_p", 10, 0.0) != 0.0
     off = kwargs.get("training") is False or kwargs.get("p") == 0.0
     return name in _RANDOM and not off
 

@@ -20,7 +20,7 @@ import torch
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import Outside, is_container, is_mapping, is_sequence
-from astjit.frontend.overlay import GONE, UNTOUCHED, DictShadow, ListShadow
+from astjit.frontend.shadows import GONE, UNTOUCHED, DictShadow, ListShadow
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stand_ins import SPECIAL, StandIns
 from astjit.frontend.stops import Stop

@@ -92,6 +92,9 @@ class Places:
         if not found:
             return None
         tree, first = self._tree(test), found[0]
+        parents = {place.parent.text if place.parent else "" for place in found}
+        if len(found) > 1 and len(parents) == 1 and first.parent is not None:
+            return first.parent
         direct = isinstance(tree, ast.Compare) and _is_place(tree.left)
         within = direct and first.text == ast.unparse(tree.left)  # type: ignore[attr-defined]
         return first.parent if within and first.parent is not None else first
@@ -146,7 +149,8 @@ class Places:
     def _place(self, tree: ast.AST) -> Place:
         text = ast.unparse(tree)
         if text not in self._places:
-            parent = None if isinstance(tree, ast.Name) else self._place(tree.value)  # type: ignore[attr-defined]
+            parts = isinstance(tree, ast.Attribute | ast.Subscript)
+            parent = self._place(tree.value) if parts else None  # type: ignore[attr-defined]
             ending = text if parent is None else text[len(parent.text) :]
             self._places[text] = made = Place(text, parent, ending)
             if parent is not None:
