@@ -6,7 +6,6 @@ import abc
 import enum
 import functools
 import importlib.util
-import operator
 import sys
 import types
 from collections.abc import Callable, Container
@@ -14,7 +13,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from astjit.frontend import operators, stores
+from astjit.frontend import mutations, operators, stores
 from astjit.frontend import session as rules
 from astjit.frontend.attributes import attribute
 from astjit.frontend.codes import PerCode
@@ -57,6 +56,8 @@ class Hooks:
             setattr(self, hook, functools.partial(getattr(operators, hook), session))
         for hook in _STORES:
             setattr(self, hook, functools.partial(getattr(stores, hook), session))
+        for hook in _MUTATIONS:
+            setattr(self, hook, functools.partial(getattr(mutations, hook), session))
         self.context = functools.partial(context, session)
         self.attribute = functools.partial(attribute, session)
         self.call = session.call
@@ -217,16 +218,14 @@ _SHARED = (
     "unpack",
 )
 _OPERATORS = ("compared", "compare", "taken", "link", "either", "both", "remainder")
-_STORES = (
-    "store_attribute",
+_STORES = ("store_attribute", "attribute_before", "delete_attribute")
+_MUTATIONS = (
     "store_item",
-    "attribute_before",
     "item_before",
+    "delete_item",
     "in_place",
     "in_place_attribute",
     "in_place_item",
-    "delete_attribute",
-    "delete_item",
 )
 
 

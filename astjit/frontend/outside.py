@@ -20,7 +20,8 @@ import torch
 from astjit.frontend import torch_api
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int
-from astjit.frontend.overlay import UNTOUCHED, Overlay, SetShadow
+from astjit.frontend.overlay import Overlay
+from astjit.frontend.shadows import UNTOUCHED, SetShadow
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
 

@@ -15,10 +15,10 @@ import torch
 
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import is_mapping
-from astjit.frontend.overlay import UNTOUCHED, Unread
 from astjit.frontend.reads import Container, Fetched, Leaf, Shared, Store, Template, shared_once
 from astjit.frontend.rebuild import Rebuilt, rebuilt
 from astjit.frontend.session import Session
+from astjit.frontend.shadows import UNTOUCHED, Unread
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ir.value import Value

@@ -5,7 +5,7 @@ import inspect
 import torch
 
 from astjit.config import Config
-from astjit.frontend.reads import Container, Fetched, Leaf, Reads
+from astjit.frontend.reads import Container, Fetched, Leaf, Reads, Shared
 from astjit.frontend.segments import Segment, lower
 from astjit.ir.printer import function_text
 from astjit.ir.verifier import verify
@@ -65,25 +65,33 @@ class Captured:
         results = interpret(self.function, inputs, check=True)
         for copied in self.reads.copies:
             eval(copied.path, names).copy_(results[copied.index])
-        return build(self.reads.output, results, names)
+        shared = []
+        for template in self.reads.shared:
+            shared.append(build(template, results, names, shared))
+        return build(self.reads.output, results, names, shared)
 
 
-def build(template, results, names):
+def build(template, results, names, shared=()):
     """A result put together by its template."""
+
+    def made(part):
+        return build(part, results, names, shared)
+
     match template:
+        case Shared(index):
+            return shared[index]
         case Leaf(index):
             return results[index]
         case Fetched(text):
             return eval(text, names)
         case Container("tuple", items):
-            return tuple(build(i, results, names) for i in items)
+            return tuple(map(made, items))
         case Container("list", items):
-            return [build(i, results, names) for i in items]
+            return list(map(made, items))
         case Container("dict", items, keys):
-            made = [build(i, results, names) for i in items]
-            return dict(zip((eval(k, names) for k in keys), made, strict=True))
+            return dict(zip((eval(k, names) for k in keys), map(made, items), strict=True))
         case Container(kind, items):
-            return names[kind](*(build(i, results, names) for i in items))
+            return names[kind](*map(made, items))
 
 
 def same(one, other):

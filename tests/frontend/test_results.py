@@ -102,7 +102,13 @@ def made_object(x):
 
 def twice(x):
     items = [x]
-    return items, items
+    return items, {"a": (items, x + 1)}
+
+
+def itself(x):
+    items = [x]
+    items.append(items)
+    return items
 
 
 @pytest.mark.parametrize(
@@ -111,11 +117,31 @@ def twice(x):
         (lambda x: lambda: x, "a result of type function, made during the call"),
         (made_object, "a result of type Local, made during the call"),
         (lambda x: (v for v in (x,)), "a result of type generator"),
-        (twice, "one list or dict is returned twice"),
+        (itself, "a result of type list that holds itself"),
         (lambda x: iter([x]), "a result of type list_iterator"),
-        (lambda x: collections.OrderedDict(a=x), "a result of type OrderedDict"),
     ],
 )
 def test_results_that_cannot_be_made_again_stop(make, reason):
     with pytest.raises(Stop, match=reason):
         Captured(make, x())
+
+
+def test_one_list_at_two_places_is_made_once():
+    one, table = Captured(twice, x()).run()
+    assert table["a"][0] is one
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: collections.OrderedDict(b=x, a=1),
+        lambda x: collections.deque([x, 1], maxlen=2),
+        lambda x: collections.deque(),
+    ],
+)
+def test_collections_are_made_again(make):
+    value = x()
+    made, wanted = Captured(make, value).run(), make(value)
+    assert type(made) is type(wanted)
+    assert list(made) == list(wanted)
+    assert getattr(made, "maxlen", None) == getattr(wanted, "maxlen", None)
