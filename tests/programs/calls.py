@@ -127,7 +127,7 @@ class Caller:
         shape = self.shapes[x]
         if change == "overlap" and shape:
             return [f"wide = torch.cat([{x}, {x}])", f"{x}, {y} = wide[:-1], wide[1:]"]
-        options = [f"{y} = {x}", f"{y} = {x}[...]", f"{y} = {x}.detach()", f"{y} = {x}.view(-1)"]
+        options = [f"{y} = {x}", f"{y} = {x}[...]", f"{y} = {x}.detach()", f"{y} = {x}.reshape(-1)"]
         if len(shape) > 1:
             options += [f"{y} = {x}.mT", f"{y} = {x}[0]", f"{y} = {x}[:, :1]"]
         if shape:
@@ -161,7 +161,7 @@ class Caller:
 
     def _arguments(self, change: str, index: int) -> str:
         given = [*self.tensors, *(["xs"] * self.has_list), *(["d"] * self.has_dict)]
-        if change == "numbers" or index == 0:
+        if change == "numbers" or index == 0 or self.random.random() < 0.4:
             given.append(f"n={self.random.choice(_NUMBERS)}")
         if change == "options" or self.random.random() < 0.15:
             given.append(f"opt={self.random.choice(self.tensors)}")

@@ -12,8 +12,8 @@ _INTEGERS = ("int64", "int32")
 def number(draft: Draft) -> str:
     """A Python number: written, read from a name, or a size."""
     names = draft.named(lambda v: isinstance(v, int | float))
-    if names and draft.chance(0.4):
-        return draft.random.choice(names)
+    if names and draft.chance(0.5):
+        return "n" if "n" in names and draft.chance(0.5) else draft.random.choice(names)
     if draft.chance(0.25):
         return draft.one("SCALE", "config.eps", "config.count", "TABLE['k']")
     if draft.chance(0.2) and (sizes := draft.tensors(lambda t: t.dim() > 0)):
