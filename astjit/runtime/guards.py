@@ -10,9 +10,10 @@ The same list gives the program's guards and the function that says which of the
 a guard raises, such as unpacking a shape of another rank, counts as failed.
 """
 
+import abc
 import builtins
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -22,46 +23,15 @@ from astjit.frontend.hooks import GLOBALS
 from astjit.frontend.reads import Guard, Reads
 from astjit.ir.function import Function
 from astjit.ir.value import Param, Value
+from astjit.runtime.checks import Bind, Check, Item, Note, alternatives, negated
 from astjit.runtime.places import Place, Places, readable
 from astjit.runtime.words import Words
 from astjit.types.shape import Dim, Predicate, Sym, hint, symbols, text
 from astjit.types.tensor import PY_INT, ScalarType, TensorType
 
-_PLACE = re.compile(r"'[^']*'|-?[\w.]+(\[('[^']*'|-?\d+)\]|\.\w+|\([\w.\[\]']*\))*")
-_OPPOSITES = ((" not in ", " in "), (" is ", " is not "), (" == ", " != "))
 _SIGNS = {"==": "!=", "!=": "=="}
-
-
-@dataclass(frozen=True, slots=True)
-class Bind:
-    """A statement that gives a name to something guarded, such as `x0, x1 = x.shape`."""
-
-    statement: str
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A test that is true when the program does not fit.
-
-    Attributes:
-        fails: a Python expression.
-        reason: what is wrong then, such as "x is not contiguous".
-        about: tests about the same thing share an `if`.
-        shown: False when a statement that follows raises in the same case; then only the function
-            that explains tests it.
-    """
-
-    fails: str
-    reason: str
-    about: str = ""
-    shown: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What the following tests are about, for the reader."""
-
-    text: str
+_LONGEST = 40
+_LACKS = re.compile(r"not hasattr\((\w+), '(\w+)'\)")
 
 
 @dataclass(slots=True)
@@ -70,9 +40,6 @@ class _Owner:
 
     guards: list[Guard] = field(default_factory=list)
     inputs: list[Param] = field(default_factory=list)
-
-
-Item = Bind | Check | Note
 
 
 class Guards:
@@ -234,6 +201,8 @@ class Guards:
         kinds = {p.path: p.type for p in function.params}
         have = {f"type({path}) is {k}" for path, k in kinds.items() if isinstance(k, ScalarType)}
         guards = [guard for guard in reads.guards if guard.test not in have]
+        lacking = [guard for guard in guards if _is_lacking(guard, reads)]
+        guards = [guard for guard in guards if guard not in lacking]
         inputs = [p for p in function.params if p not in self.inputs]
         places = Places(self.words.names.take)
         owners: dict[str, _Owner] = {}
@@ -249,6 +218,9 @@ class Guards:
             self.inputs[param] = self.words.names.take(param.name, param.path, "input")
         for about in sorted(owners, key=lambda about: about in _LAST):
             self._about(about, owners[about], places)
+        if lacking:
+            self.items.append(Note("what classes do not have"))
+            self._hidden(lacking, reads)
 
     def _about(self, about: str, owner: "_Owner", places: Places) -> None:
         """All tests about one object."""
@@ -256,23 +228,54 @@ class Guards:
             self.items.append(Note(_HEADINGS.get(about) or readable(about)))
         paths = {param.path for param in owner.inputs}
         late = [g for g in owner.guards if paths & {p.text for p in places.of(g.test)}]
-        for guard in owner.guards:
-            if guard not in late:
-                self._read(guard, about, places)
+        early = [g for g in owner.guards if g not in late]
+        first = [g for g in early if {p.text for p in places.of(g.test)} == {about}]
+        self._read(first, about, places)
+        self._read([g for g in early if g not in first], about, places)
         for param in owner.inputs:
             bound = places.bind(param.path, self.inputs[param])
             self.items += [Bind(statement) for _, statement in bound]
         for param in owner.inputs:
             self._input(param)
-        for guard in late:
-            self._read(guard, about, places)
+        self._read(late, about, places)
 
-    def _read(self, guard: Guard, about: str, places: Places) -> None:
-        self.items += [Bind(statement) for _, statement in places.binds(guard.test)]
-        fails = negated(places.shown(guard.test))
-        where = f" ({guard.location})" if guard.location is not None else ""
-        self._check(fails, f"no longer true: {guard.reason}{where}", f"reads {about}")
-        places.asked(guard.test)
+    def _read(self, guards: list[Guard], about: str, places: Places) -> None:
+        """Tests in a row; what they look up more than once is looked up before."""
+        for guard in guards:
+            self.items += [Bind(statement) for _, statement in places.binds(guard.test)]
+        for guard in guards:
+            where = f" ({guard.location})" if guard.location is not None else ""
+            for fails in alternatives(negated(places.shown(guard.test))):
+                self._check(fails, f"no longer true: {guard.reason}{where}", f"reads {about}")
+            places.asked(guard.test)
+
+    def _hidden(self, guards: Iterable[Guard], reads: Reads) -> None:
+        """That no class has an attribute which would hide one of an object, base by base.
+
+        `hasattr(Linear, "bias")` takes five times as long as a look into one dict.
+        """
+        names: dict[type, dict[str, None]] = {}
+        orders: dict[type, str] = {}
+        called = {id(v): n for n, v in reads.constants.items() if isinstance(v, type)}
+        tests: list[str] = []
+        for guard in guards:
+            match = _LACKS.fullmatch(guard.test)
+            assert match is not None
+            cls = reads.constants[match[1]]
+            assert isinstance(cls, type)
+            if cls not in orders:
+                orders[cls] = self.words.define(f"{match[1]}_mro", cls.__mro__)
+            tests.append(f"{match[1]}.__mro__ is not {orders[cls]}")
+            for base in cls.__mro__[:-1]:
+                names.setdefault(base, {})[match[2]] = None
+        for base, wanted in names.items():
+            shown = called.get(id(base)) or self.words.define(base.__name__, base)
+            own = repr(tuple(wanted))
+            if len(own) > _LONGEST:
+                own = self.words.define(f"parts_of_{base.__name__}", tuple(wanted))
+            tests.append(f"not {shown}.__dict__.keys().isdisjoint({own})")
+        for fails in dict.fromkeys(tests):
+            self._check(fails, "a class has a new attribute, or another base", "hidden")
 
     def _gradients(self, names: list[str]) -> None:
         if names:
@@ -335,58 +338,7 @@ def _subject(place: Place | None, reads: Reads) -> str:
     return re.sub(r"\.(_parameters|_buffers|_modules|__dict__)$", "", place.text)
 
 
-def negated(test: str) -> str:
-    """The opposite of a Python test.
-
-    before: fn_globals['torch'] is torch         after: fn_globals['torch'] is not torch
-    """
-    for sign, opposite in _OPPOSITES:
-        left, found, right = test.partition(sign)
-        if found and _PLACE.fullmatch(left) and _PLACE.fullmatch(right):
-            return f"{left}{opposite}{right}"
-    return f"not ({test})"
-
-
-def guard_lines(items: Iterable[Item], miss: str) -> Iterator[str]:
-    """Statements that return MISS as soon as a test fails; neighbours about one thing share one."""
-    tests: list[str] = []
-    about = ""
-    for item in items:
-        if not isinstance(item, Check) or item.about != about:
-            yield from _test(tests, miss)
-            tests = []
-        if not isinstance(item, Check):
-            yield item.statement if isinstance(item, Bind) else f"# {item.text}"
-            continue
-        about = item.about
-        tests += [item.fails] if item.shown else []
-    yield from _test(tests, miss)
-
-
-def _test(tests: list[str], miss: str) -> Iterator[str]:
-    if not tests:
-        return
-    one = f"if {' or '.join(_grouped(tests))}:"
-    if len(one) <= 92:
-        yield one
-    else:
-        first, *rest = _grouped(tests)
-        yield "if ("
-        yield f"    {first}"
-        yield from (f"    or {test}" for test in rest)
-        yield "):"
-    yield f"    return {miss}"
-
-
-def _grouped(tests: list[str]) -> list[str]:
-    return [f"({test})" if " and " in test else test for test in tests] if len(tests) > 1 else tests
-
-
-def reason_lines(items: Iterable[Item]) -> Iterator[str]:
-    """Statements that return the reason of the first test that fails."""
-    for item in items:
-        if isinstance(item, Bind):
-            yield item.statement
-        elif isinstance(item, Check):
-            yield f"if {item.fails}:"
-            yield f"    return {item.reason!r}"
+def _is_lacking(guard: Guard, reads: Reads) -> bool:
+    """Whether a guard says that a class, with a metaclass of Python's own, has no attribute."""
+    match = _LACKS.fullmatch(guard.test)
+    return match is not None and type(reads.constants.get(match[1])) in (type, abc.ABCMeta)

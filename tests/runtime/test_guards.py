@@ -2,7 +2,8 @@ import pytest
 import torch
 
 from astjit.frontend.reads import Guard, Reads
-from astjit.runtime.guards import Bind, Check, Guards, guard_lines, negated, reason_lines
+from astjit.runtime.checks import Bind, Check, guard_lines, reason_lines
+from astjit.runtime.guards import Guards
 from astjit.runtime.words import Words
 from astjit.types.shape import Predicate, Sym
 from tests.runtime.made import function, reads_of
@@ -176,36 +177,6 @@ def test_what_was_read_is_asked_again():
     outer["scale"] = 3.0
     assert not fits(torch.ones(2, 3))
     assert why(torch.ones(2, 3)) == "no longer true: scale is 2.0"
-
-
-@pytest.mark.parametrize(
-    ("test", "opposite"),
-    [
-        ("g['torch'] is torch", "g['torch'] is not torch"),
-        ("a.b[0] is True", "a.b[0] is not True"),
-        ("type(x) is float", "type(x) is not float"),
-        ("x == 2.5", "x != 2.5"),
-        ("a is b or c is d", "not (a is b or c is d)"),
-        ("x in y", "not (x in y)"),
-        ("'int' not in g", "'int' in g"),
-        ("type(s['n'][1]) is float", "type(s['n'][1]) is not float"),
-        ("a == b == c", "not (a == b == c)"),
-    ],
-)
-def test_the_opposite_of_a_test(test, opposite):
-    assert negated(test) == opposite
-
-
-def test_long_tests_are_broken_before_their_or():
-    checks = [Check(f"{'x' * 30} == {n}", "", "x") for n in range(3)]
-    assert list(guard_lines(checks, "MISS")) == [
-        "if (",
-        f"    {'x' * 30} == 0",
-        f"    or {'x' * 30} == 1",
-        f"    or {'x' * 30} == 2",
-        "):",
-        "    return MISS",
-    ]
 
 
 def test_a_size_that_no_input_has_is_refused():

@@ -1,0 +1,137 @@
+"""Guards as statements: names that are given, tests, and what is said when one fails.
+
+Bind("x0, x1 = x.shape")
+Check("x0 == 1", "size 0 of x is 1")        =>      x0, x1 = x.shape
+Check("x1 == 1", "size 1 of x is 1")                if x0 == 1 or x1 == 1:
+                                                        return MISS
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+_WIDTH = 92
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """A statement that gives a name to something guarded, such as `x0, x1 = x.shape`."""
+
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A test that is true when the program does not fit.
+
+    Attributes:
+        fails: a Python expression.
+        reason: what is wrong then, such as "x is not contiguous".
+        about: tests about the same thing share an `if`.
+        shown: False when a statement that follows raises in the same case; then only the function
+            that explains tests it.
+    """
+
+    fails: str
+    reason: str
+    about: str = ""
+    shown: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the following tests are about, for the reader."""
+
+    text: str
+
+
+Item = Bind | Check | Note
+
+
+def alternatives(test: str) -> list[str]:
+    """The parts of `a or b or c`."""
+    tree = ast.parse(test, mode="eval").body
+    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.Or):
+        return [ast.unparse(part) for part in tree.values]
+    return [test]
+
+
+def negated(test: str) -> str:
+    """The opposite of a Python test.
+
+    before: fn_globals['torch'] is torch         after: fn_globals['torch'] is not torch
+    """
+    tree = ast.parse(test, mode="eval").body
+    match tree:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return ast.unparse(inner)
+        case ast.Compare(ops=[sign]) if type(sign) in _OPPOSITES:
+            tree.ops = [_OPPOSITES[type(sign)]()]
+            return ast.unparse(tree)
+    return ast.unparse(ast.UnaryOp(ast.Not(), tree))
+
+
+def guard_lines(items: Iterable[Item], miss: str) -> Iterator[str]:
+    """Statements that return MISS as soon as a test fails; neighbours about one thing share one."""
+    tests: list[str] = []
+    about = ""
+    for item in items:
+        if not isinstance(item, Check) or item.about != about:
+            yield from _test(tests, miss)
+            tests = []
+        if not isinstance(item, Check):
+            yield item.statement if isinstance(item, Bind) else f"# {item.text}"
+            continue
+        about = item.about
+        tests += [item.fails] if item.shown else []
+    yield from _test(tests, miss)
+
+
+def _test(tests: list[str], miss: str) -> Iterator[str]:
+    if not tests:
+        return
+    one = f"if {' or '.join(_grouped(tests))}:"
+    if len(one) <= _WIDTH:
+        yield one
+    else:
+        yield "if ("
+        for at, test in enumerate(_grouped(tests)):
+            yield from _broken(f"    {'or ' if at else ''}{test}")
+        yield "):"
+    yield f"    return {miss}"
+
+
+def _broken(line: str) -> Iterator[str]:
+    """A line that is too long, broken inside its parentheses."""
+    opening, found, rest = line.partition(" and (")
+    if len(line) <= _WIDTH or not found or "'" in line:
+        yield line
+        return
+    yield f"{opening}{found}"
+    first, *others = rest.removesuffix(")").split(" or ")
+    closing = ")" if rest.endswith(")") else ""
+    lines = [f"        {first}", *(f"        or {other}" for other in others)]
+    yield from lines
+    yield f"    {closing}"
+
+
+def _grouped(tests: list[str]) -> list[str]:
+    return [f"({test})" if " and " in test else test for test in tests] if len(tests) > 1 else tests
+
+
+def reason_lines(items: Iterable[Item]) -> Iterator[str]:
+    """Statements that return the reason of the first test that fails."""
+    for item in items:
+        if isinstance(item, Bind):
+            yield item.statement
+        elif isinstance(item, Check):
+            yield f"if {item.fails}:"
+            yield f"    return {item.reason!r}"
