@@ -79,23 +79,39 @@ def separate(written: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) ->
             return False
         if not tensor.is_contiguous() and not _distinct(tensor):
             return False
+        if _meets(tensor, spans):
+            return False
         spans.append(_span(tensor))
-    for at, (start, stop) in enumerate(spans):
-        for begin, end in (*spans[:at], *map(_span, others)):
-            if begin < stop and start < end:
-                return False
+    for tensor in others:
+        if _meets(tensor, spans):
+            return False
     return True
+
+
+def _meets(tensor: torch.Tensor, spans: list[tuple[int, int]]) -> bool:
+    """Whether a tensor has a byte in one of the spans."""
+    start, stop = _span(tensor)
+    for begin, end in spans:
+        if begin < stop and start < end:
+            return True
+    return False
 
 
 def _span(tensor: torch.Tensor) -> tuple[int, int]:
     """The addresses of the first byte and of the one after the last."""
     start = tensor.data_ptr()
     if tensor.is_contiguous():
-        return start, start + tensor.nbytes
+        stop = start + tensor.numel() * tensor.element_size()
+    else:
+        stop = start + _reach(tensor) * tensor.element_size()
+    return start, stop
+
+
+def _reach(tensor: torch.Tensor) -> int:
+    """Elements from the first of a strided tensor to the one after the last."""
     if not tensor.numel():
-        return start, start
-    reach = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
-    return start, start + (reach + 1) * tensor.element_size()
+        return 0
+    return 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
 
 
 def _distinct(tensor: torch.Tensor) -> bool:
