@@ -118,7 +118,9 @@ def _of_super(session: Session, owner: Any, name: str) -> object:
     static = vars(home)[name] if home is not None else _MISSING
     paths = session.class_path(this), session.class_path(cls)
     path = f"{session.outside.constant('super', super)}({paths[0]}, {paths[1]}).{name}"
-    path = path if all(paths) else ""
+    if not all(paths):  # a class made during capture
+        home_path = session.class_path(home) if home is not None else None
+        path = f"{home_path}.{name}" if home_path else ""
     if isinstance(static, property) and owner.__self__ is not cls:
         return _property(session, owner.__self__, static, home, name, path)
     value = getattr(owner, name)

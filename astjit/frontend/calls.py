@@ -263,6 +263,8 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
         if args and issubclass(made, torch.no_grad | torch.enable_grad):
             return session.call(made(), *args)  # as a decorator without parentheses
         return made(*exposed(session, args), **exposed_names(session, kwargs))
+    if isinstance(function, torch.no_grad | torch.enable_grad):  # as a decorator
+        return session.call(attribute(session, function, "__call__"), *args)
     if function is torch.compiler.is_compiling:
         return session.answer.give()
     if function in _NEVER:
@@ -320,6 +322,8 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
         return session.answer.give()
     if code.co_filename.startswith("<") and is_sequence(args[0] if args else None):
         return function(*args, **kwargs)  # a generated method of a namedtuple
+    if function.__module__ in _RUN:
+        return function(*args, **kwargs)
     if function.__module__ == "inspect":
         return inspect_call(session, function, args, kwargs)
     if (function.__module__ or "").split(".")[0] in _EFFECTFUL:
@@ -331,4 +335,5 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
     return twin(hooks, function, hooks.defaults(len(args), kwargs))(*args, **kwargs)
 
 
+_RUN = words("einops._backends")  # they keep what they found out of types, and read nothing else
 _EFFECTFUL = words("random logging warnings time os io pathlib threading subprocess")

@@ -245,9 +245,11 @@ def contains(session: Session, container: object, item: object) -> bool:
     Raises:
         Stop: for tensors.
     """
+    if isinstance(container, SymbolicTensor):
+        raise Stop("`in` reads the values of a tensor")
     if found := session.python_method(container, "__contains__"):
         return bool(test(session, session.call(session.bound(found, container), item)))
-    if isinstance(container, SymbolicTensor) or isinstance(item, SymbolicTensor):
+    if isinstance(item, SymbolicTensor):
         raise Stop("`in` reads the values of a tensor")
     path = session.outside.path(container)
     if path is not None and is_mapping(container):

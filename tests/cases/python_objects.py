@@ -191,7 +191,7 @@ def reversed_object(x):
 
 def containing(x):
     p = Pair(x, 2)
-    return x in p, 5 in p, 3 in Counting(4), 20 in ByIndex(), 7 not in ByIndex()
+    return x in p, None in p, 3 in Counting(4), 20 in ByIndex(), 7 not in ByIndex()
 
 
 def truth(x):
