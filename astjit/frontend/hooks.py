@@ -21,6 +21,7 @@ from astjit.frontend.managers import context
 from astjit.frontend.patterns import Pattern, matches
 from astjit.frontend.rewrite import rewrite
 from astjit.frontend.session import Session
+from astjit.frontend.shadows import UNTOUCHED, DictShadow
 from astjit.frontend.source import compiled, mark_rewritten, source_of
 from astjit.frontend.stops import HOOKS, Stop
 
@@ -94,6 +95,9 @@ class Hooks:
     def name(self, name: str, value: object) -> object:
         """A global or builtin."""
         outside = self.session.outside
+        stored = outside.overlay.found(self.function.__globals__)
+        if isinstance(stored, DictShadow) and (now := stored.get(name)) is not UNTOUCHED:
+            return now
         if name in self.function.__globals__:
             return outside.read(value, f"{self._globals}[{name!r}]")
         self.session.capture.guard(f"{name!r} not in {self._globals}", f"{name} is Python's own")
@@ -103,14 +107,33 @@ class Hooks:
 
     def cell(self, name: str, value: object) -> object:
         """A variable of an enclosing function."""
+        cell, path = self._cell(name)
+        if (now := self.session.outside.overlay.attribute(cell, "cell_contents")) is not UNTOUCHED:
+            return now
+        return self.session.outside.read(value, f"{path}.cell_contents")
+
+    def _cell(self, name: str) -> tuple[types.CellType, str]:
+        """The cell of a variable, and its path."""
         index = self.function.__code__.co_freevars.index(name)
+        assert self.function.__closure__ is not None
+        cell = self.function.__closure__[index]
         if self.path:
-            path = f"{self.path}.__closure__[{index}].cell_contents"
+            path = f"{self.path}.__closure__[{index}]"
         else:
-            assert self.function.__closure__ is not None
-            cell = self.session.outside.constant(f"cell_{name}", self.function.__closure__[index])
-            path = f"{cell}.cell_contents"
-        return self.session.outside.read(value, path)
+            path = self.session.outside.constant(f"cell_{name}", cell)
+        self.session.outside.know(cell, path)
+        return cell, path
+
+    def store_name(self, value: object, name: str) -> None:
+        """`global name; name = value`."""
+        outside, held = self.session.outside, self.function.__globals__
+        outside.overlay.of_dict(held, self._globals).set(name, value)
+
+    def store_cell(self, value: object, name: str) -> None:
+        """`nonlocal name; name = value`."""
+        cell, path = self._cell(name)
+        path = self.session.outside.path(cell) or path
+        self.session.outside.overlay.attributes(cell, path).set("cell_contents", value)
 
     def module(self, name: str, top: str) -> object:
         """`import name`: the module that the statement binds.

@@ -52,12 +52,12 @@ class Statements(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """`a = b.c = value`."""
-        if name := self._outer(*node.targets):
+        if name := self._outer(*(t for t in node.targets if not isinstance(t, ast.Name))):
             return self.refused(name, node)
         node.value = self.visit(node.value)
         if len(node.targets) == 1:
             return [at(made, node) for made in self.store(node.targets[0], node.value, node)]
-        if all(isinstance(t, ast.Name) for t in node.targets):
+        if all(isinstance(t, ast.Name) and not self.outer_store(t.id) for t in node.targets):
             (first, *_) = names_of(node.targets[0])
             node.value = at(hook("bind", text(str(first)), node.value), node)
             return node
@@ -72,9 +72,16 @@ class Statements(ast.NodeTransformer):
         made.append(ast.Delete([ast.Name(name, ast.Del())]))
         return [at(part, node) for part in made]
 
+    def _store_outer(self, value: ast.expr, name: str) -> ast.Call:
+        """`global n; n = value`  =>  `H.store_name(value, 'n')`."""
+        cell = self.scopes.origin(name) == "cell"
+        return hook("store_cell" if cell else "store_name", value, text(name))
+
     def store(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> list[ast.stmt]:
         """Statements that store a value, whose expression is rewritten already, in a target."""
         match target:
+            case ast.Name(id=name) if self.outer_store(name):
+                return [statement(self._store_outer(value, name), node)]
             case ast.Name():
                 return [ast.Assign([target], at(hook("bind", text(target.id), value), value))]
             case ast.Attribute():
@@ -123,7 +130,9 @@ class Statements(ast.NodeTransformer):
         match node.target:
             case ast.Name(id=name):
                 if self.outer_store(name):
-                    return self.refused(name, node)
+                    read = self.visit(at(ast.Name(name, ast.Load()), node.target))
+                    done = hook("in_place", sign, read, self.visit(node.value))
+                    return statement(self._store_outer(done, name), node)
                 read = at(ast.Name(name, ast.Load()), node.target)
                 done = hook("in_place", sign, read, self.visit(node.value))
                 return at(ast.Assign([node.target], at(done, node)), node)

@@ -376,6 +376,50 @@ def test_a_module_attribute():
     assert compiled.cache_info().programs == 1
 
 
+def test_globals_and_outer_variables():
+    total, last = 0, None
+
+    def function(s, x):
+        global counter
+        nonlocal total, last
+        counter += 1
+        counter = counter + 1
+        total += x.shape[0]
+        last = x + counter
+        return last * 2, counter
+
+    compiled = astjit.compile(function)
+    for number in range(1, 5):
+        with torch.no_grad():
+            result, count = compiled(State(), torch.zeros(3))
+        assert (count, counter, total) == (2 * number, 2 * number, 3 * number)
+        assert torch.equal(last, torch.full((3,), 2.0 * number))
+        assert torch.equal(result, last * 2)
+    assert compiled.cache_info().programs == 1
+
+
+def test_a_helper_stores_to_the_same_variable():
+    last = None
+
+    def helper(x):
+        nonlocal last
+        last = x + 1
+        return last
+
+    def function(s, x):
+        y = helper(x)
+        return last is y, last * 2
+
+    compiled = astjit.compile(function)
+    for _ in range(3):
+        with torch.no_grad():
+            same, result = compiled(State(), torch.zeros(3))
+        assert same
+        assert torch.equal(result, torch.full((3,), 2.0))
+        assert torch.equal(last, torch.ones(3))
+    assert compiled.cache_info().programs == 1
+
+
 def test_a_class_attribute_stops():
     class Local:
         h = 1
