@@ -20,7 +20,7 @@ from tests.programs.program import Program, smaller
 from tests.programs.world import Fault, counted, run_program
 
 _MOST_TRIES = 400  # while one program is made smaller
-_CHUNK = 100  # seeds that one process takes at a time
+_CHUNK = 50  # seeds that one process takes at a time
 
 
 @dataclass(slots=True)
@@ -115,18 +115,27 @@ def described(seed: int, fault: Fault) -> str:
 
 
 def run_many(seeds: range, jobs: int) -> Summary:
-    """Run the programs of many seeds in several processes, with a line on the way now and then."""
+    """Run the programs of many seeds, in several processes; faults are told as they come."""
     chunks = [seeds[i : i + _CHUNK] for i in range(0, len(seeds), _CHUNK)]
     total = Summary()
+    if jobs == 1:
+        for chunk in chunks:
+            _take(total, run_seeds(chunk))
+        return total
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        waiting = {pool.submit(run_seeds, chunk): chunk for chunk in chunks}
+        waiting = [pool.submit(run_seeds, chunk) for chunk in chunks]
         for done in concurrent.futures.as_completed(waiting):
-            total.add(done.result())
-            count = total.numbers["programs"]
-            if sys.stderr.isatty() or count % 5000 == 0:
-                print(f"{count} programs, {len(total.faults)} faults", file=sys.stderr, flush=True)
+            _take(total, done.result())
     return total
+
+
+def _take(total: Summary, found: Summary) -> None:
+    total.add(found)
+    numbers = total.numbers
+    told = f"{numbers['programs']} programs, {numbers['whole']} whole, {len(total.faults)} faults"
+    news = [f"{seed} {fault.kind}" for seed, fault in found.faults.items()]
+    print("; ".join([told, *news]), file=sys.stderr, flush=True)
 
 
 def main() -> int:
@@ -143,7 +152,7 @@ def main() -> int:
         for seed in seeds:
             print(f"# seed {seed}\n{generate(seed)}\n")
         return 0
-    total = run_many(seeds, given.jobs) if given.jobs > 1 else run_seeds(seeds)
+    total = run_many(seeds, given.jobs)
     print(total, flush=True)
     shown: collections.Counter[str] = collections.Counter()
     for seed, fault in sorted(total.faults.items()):
