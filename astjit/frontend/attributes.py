@@ -226,8 +226,10 @@ def part(session: Session, module: torch.nn.Module, name: str) -> object:
     held = vars(module)
     home = next((h for h in _PARTS if name in held.get(h, ())), "")
     if not home:
-        if path is not None:
-            guard(f"not hasattr({path}, {name!r})", f"{path} has no {name}")
+        for other in ("__dict__", *_PARTS) if path is not None else ():
+            guard(f"{name!r} not in {path}.{other}", f"{path} has no {name}")
+        if path is not None and (class_path := session.class_path(type(module))):
+            guard(f"not hasattr({class_path}, {name!r})", f"{class_path} has no {name}")
         raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
     if path is None:
         return held[home][name]

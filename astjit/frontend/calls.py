@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import inspect
 import operator
+import os
 import string
 import sys
 import textwrap
@@ -38,10 +39,11 @@ from astjit.frontend.builtin_calls import (
 )
 from astjit.frontend.construct import construct, generated, is_generated
 from astjit.frontend.copies import deep, shallow
+from astjit.frontend.environment import environment_call
 from astjit.frontend.hooks import Hooks, twin
-from astjit.frontend.modules import call_module, call_torch
 from astjit.frontend.inspected import inspect_call
 from astjit.frontend.marks import disabled_by, is_compiling
+from astjit.frontend.modules import call_module, call_torch
 from astjit.frontend.outside import is_sequence
 from astjit.frontend.session import Session, is_static, item, key, plain
 from astjit.frontend.source import is_rewritten
@@ -94,6 +96,10 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
     Raises:
         Stop: if it has an effect, or cannot be looked into.
     """
+    if function is os.getenv:
+        return environment_call(session, "get", args, kwargs)
+    if isinstance(function, types.MethodType) and function.__self__ is os.environ:
+        return environment_call(session, function.__name__, args, kwargs)
     if isinstance(function, types.MethodType):
         return call(session, function.__func__, (function.__self__, *args), kwargs)
     if isinstance(function, functools.partial):
@@ -258,6 +264,8 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
         if function in _CONTAINERS:  # `self.layers[:n]` is one, of modules with their own paths
             return function(*(session.outside.exposed(a) for a in args))
         if all(function is not known for known in _TORCH_CLASSES):
+            if issubclass(function, torch.nn.Module):
+                raise Stop(f"a module is made: {function.__name__}")
             raise Stop(f"a call of {function.__module__}.{function.__qualname__}")
         made: Any = function
         if args and issubclass(made, torch.no_grad | torch.enable_grad):
@@ -322,7 +330,7 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
         return session.answer.give()
     if code.co_filename.startswith("<") and is_sequence(args[0] if args else None):
         return function(*args, **kwargs)  # a generated method of a namedtuple
-    if function.__module__ in _RUN:
+    if function.__module__ in _RUN_MODULES:
         return function(*args, **kwargs)
     if function.__module__ == "inspect":
         return inspect_call(session, function, args, kwargs)
@@ -335,5 +343,5 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
     return twin(hooks, function, hooks.defaults(len(args), kwargs))(*args, **kwargs)
 
 
-_RUN = words("einops._backends")  # they keep what they found out of types, and read nothing else
+_RUN_MODULES = ("einops._backends",)  # it notes types it has seen, and reads nothing else
 _EFFECTFUL = words("random logging warnings time os io pathlib threading subprocess")
