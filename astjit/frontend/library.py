@@ -20,6 +20,7 @@ from astjit.frontend.memory import Step, disjoint, refuse_overlap
 from astjit.frontend.metas import Call, Facts, Unfit, flat, infer, symbols_of
 from astjit.frontend.stops import Failed, Stop
 from astjit.frontend.symbolic import SymbolicTensor
+from astjit.frontend.windows import window_dims, window_sizes
 from astjit.ops.library import Slot
 from astjit.ops.table import OPS
 from astjit.types.dtype import BY_TORCH
@@ -178,22 +179,117 @@ def _result_types(
     """The types of the new tensors, over the sizes of the operands."""
     if not one.new:
         return []
-    for equal in (False, True):
-        second = _examples(capture, sizes, equal=equal)
-        try:
-            two = infer(call, second, other=True)
-            types = _types(call.given, sizes, one, two, first, second, device)
-        except (Unfit, _NoForm):
-            continue
-        if equal:
-            _assume_equal(capture, sizes)
-        return types
+    for dim in window_dims(call.dotted, call.args, call.kwargs):
+        capture.pin(Number(hint(dim), capture.dim_text(dim), dim), "the size of a window")
+    floats = [v for v in call.given if isinstance(v, Float) and v.node.number.dim is None]
+    for other in (True, False) if floats else (True,):
+        found = _symbolic_types(capture, call, one, sizes, first, device, other=other)
+        if found is not None:
+            break
+    if found is None or not other:
+        for value in floats:
+            capture.pin(value.node.number, f"the result of {call.dotted} may depend on it")
+    if found is not None:
+        return found
     for sym in sizes:
         capture.pin(_number(capture, sym), f"{call.dotted} gives no rule for its result's size")
-    for value in call.given:
-        if isinstance(value, Float) and value.node.number.dim is None:
-            capture.pin(value.node.number, f"the result of {call.dotted} may depend on it")
-    return _types(call.given, (), one, one, first, first, device)
+    return _types(call, (), one, one, first, first, device)
+
+
+def _symbolic_types(
+    capture: Capture,
+    call: Call,
+    one: Facts,
+    sizes: Sequence[Sym],
+    first: Mapping[str, int],
+    device: str,
+    *,
+    other: bool,
+) -> list[TensorType] | None:
+    """The types by other sizes (`other`: and floats) of all symbols, else of those that may change.
+
+    None where no form fits.
+    """
+
+    def attempt(second: Mapping[str, int], free: Sequence[Sym]) -> list[TensorType] | None:
+        try:
+            two = infer(call, second, other=other)
+            types = _types(call, free, one, two, first, second, device)
+            _confirm(call, types, second, free, other=other)
+        except (Unfit, _NoForm):
+            return None
+        return types
+
+    if (types := attempt(_examples(capture, sizes), sizes)) is not None:
+        return types
+    second, alike = _free_examples(capture, call, sizes, first)
+    free = [sym for sym in sizes if second[sym.name] != first[sym.name]]
+    types = attempt(second, free) if free else None
+    for sym in sizes if types is not None else ():
+        if sym not in free:
+            capture.pin(_number(capture, sym), f"{call.dotted} gives no rule for its result's size")
+    for one_sym, other_sym in alike if types is not None else ():
+        capture.sizes.holds("==", one_sym, other_sym)
+    return types
+
+
+def _free_examples(
+    capture: Capture, call: Call, sizes: Sequence[Sym], first: Mapping[str, int]
+) -> tuple[dict[str, int], list[tuple[Sym, Sym]]]:
+    """Other sizes, for those that may change alone or with those that they equal in this call.
+
+    Returns:
+        A size for each symbol, and the pairs of symbols that must stay equal.
+    """
+    other, made = _examples(capture, sizes), dict(first)
+    alike: list[tuple[Sym, Sym]] = []
+
+    def fits(group: Sequence[Sym]) -> bool:
+        changed = {sym.name: other[group[0].name] for sym in group}
+        try:
+            infer(call, {**first, **changed})
+        except Unfit:
+            return False
+        made.update(changed)
+        return True
+
+    groups = _grouped(sizes, capture.root_of)
+    stuck = [sym for group in groups if not fits(group) for sym in group]
+    for group in _grouped(stuck, hint):
+        if len(group) > 1 and fits(group):
+            alike += [(group[0], sym) for sym in group[1:]]
+    return made, alike
+
+
+def _grouped(sizes: Sequence[Sym], by: Callable[[Sym], object]) -> list[list[Sym]]:
+    groups: dict[object, list[Sym]] = {}
+    for sym in sizes:
+        groups.setdefault(by(sym), []).append(sym)
+    return [*groups.values()]
+
+
+def _confirm(
+    call: Call,
+    types: Sequence[TensorType],
+    second: Mapping[str, int],
+    free: Sequence[Sym],
+    *,
+    other: bool,
+) -> None:
+    """Try a third set of sizes: 16 of 32 may be half, or half of one more.
+
+    Raises:
+        _NoForm: if the types do not fit.
+    """
+    names = {sym.name for sym in free}
+    third = {n: 2 * size + 1 if size > 1 and n in names else size for n, size in second.items()}
+    try:
+        found = infer(call, third, other=other)
+    except Unfit:
+        return
+    for kind, (_, meta) in zip(types, found.new, strict=True):
+        if tuple(evaluate(dim, third) for dim in kind.dims) != tuple(meta.shape):
+            raise _NoForm
 
 
 class _NoForm(Exception):
@@ -204,15 +300,10 @@ def _number(capture: Capture, sym: Sym) -> Number:
     return Number(hint(sym), capture.dim_text(sym), sym)
 
 
-def _examples(capture: Capture, sizes: Sequence[Sym], *, equal: bool) -> dict[str, int]:
+def _examples(capture: Capture, sizes: Sequence[Sym]) -> dict[str, int]:
     """Other sizes than those of this call, which keep what was assumed to be equal.
 
     A multiple of each size keeps most divisibility; primes make different sizes stay different.
-
-    Args:
-        capture: knows what was assumed.
-        sizes: the symbols.
-        equal: also keep equal what is equal in this call.
     """
     primes = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
     factors: dict[object, int] = {}
@@ -222,19 +313,9 @@ def _examples(capture: Capture, sizes: Sequence[Sym], *, equal: bool) -> dict[st
         if isinstance(root, int):
             made[sym.name] = root
             continue
-        same = hint(sym) if equal else root
-        factor = factors.setdefault(same, primes[len(factors) % len(primes)])
+        factor = factors.setdefault(root, primes[len(factors) % len(primes)])
         made[sym.name] = max(hint(sym), 1) * factor
     return made
-
-
-def _assume_equal(capture: Capture, sizes: Sequence[Sym]) -> None:
-    """Guard that the sizes which are equal in this call are equal."""
-    known: dict[int, Sym] = {}
-    for sym in sizes:
-        first = known.setdefault(hint(sym), sym)
-        if first is not sym:
-            capture.sizes.holds("==", first, sym)
 
 
 def _rebuild(
@@ -256,7 +337,7 @@ def _rebuild(
 
 
 def _types(
-    given: Sequence[object],
+    call: Call,
     sizes: Sequence[Sym],
     one: Facts,
     two: Facts,
@@ -264,8 +345,9 @@ def _types(
     second: Mapping[str, int],
     device: str,
 ) -> list[TensorType]:
-    known: list[tuple[Pair, Dim]] = []
-    for value in given:
+    windows = window_sizes(call.dotted, call.args, call.kwargs)
+    known = [((evaluate(dim, first), evaluate(dim, second)), dim) for dim in windows]
+    for value in call.given:
         kind = value.kind if isinstance(value, SymbolicTensor) else None
         for dim in (*kind.dims, *kind.element_strides()) if kind is not None else ():
             known.append(((evaluate(dim, first), evaluate(dim, second)), dim))

@@ -5,7 +5,9 @@ line are told once, and calls of that kind run eagerly from then on without bein
 """
 
 import logging
+import os
 import re
+import sys
 import types
 import warnings
 from collections import Counter
@@ -24,6 +26,7 @@ from astjit.runtime.locks import Lock
 from astjit.runtime.words import MISS
 
 _log = logging.getLogger("astjit")
+_OURS = (os.path.dirname(os.path.dirname(__file__)) + os.sep, "<astjit ")
 MOST_PROGRAMS = 8
 _GRADIENT = "an input requires a gradient"
 _MOST_KINDS = 64  # kinds of calls remembered as eager; beyond, every call that misses is eager
@@ -215,7 +218,15 @@ class Dispatcher:
         """Warn once, at the line of the call."""
         if message not in self._told:
             self._told.add(message)
-            warnings.warn(AstjitWarning(message), stacklevel=4)
+            warnings.warn(AstjitWarning(message), stacklevel=_frames_of_ours())
+
+
+def _frames_of_ours() -> int:
+    """How many frames a warning goes up to reach the user's line."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def _commonest(reasons: list[str]) -> tuple[str, int]:

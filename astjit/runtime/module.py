@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from astjit.frontend.stops import words
 from astjit.runtime.bound import Record
 
 _SHOWN = frozenset(
@@ -25,9 +26,9 @@ _COUNTED = frozenset({"cache_info", "cache_clear"})
 _OWN = _SHOWN | _COUNTED | {"__astjit__", "__wrapped__", "__class__", "resolved"}
 _COPIES = frozenset({"__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__"})
 # Methods of modules that return the module: the compiled one returns itself.
-_FLUENT = frozenset(
+_FLUENT = words(
     "to train eval half float double bfloat16 cuda cpu xpu ipu mtia to_empty requires_grad_ apply "
-    "type share_memory".split()
+    "type share_memory"
 )
 
 
