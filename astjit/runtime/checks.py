@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _WIDTH = 92
-_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
+_OPPOSITES: dict[type[ast.cmpop], str] = {
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.In: "not in",
+    ast.NotIn: "in",
 }
 
 
@@ -58,9 +58,9 @@ Item = Bind | Check | Note
 
 def alternatives(test: str) -> list[str]:
     """The parts of `a or b or c`."""
-    tree = ast.parse(test, mode="eval").body
+    tree = ast.parse(test, mode="eval").body if " or " in test else None
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.Or):
-        return [ast.unparse(part) for part in tree.values]
+        return [_part(test, part) for part in tree.values]
     return [test]
 
 
@@ -72,11 +72,19 @@ def negated(test: str) -> str:
     tree = ast.parse(test, mode="eval").body
     match tree:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return ast.unparse(inner)
-        case ast.Compare(ops=[sign]) if type(sign) in _OPPOSITES:
-            tree.ops = [_OPPOSITES[type(sign)]()]
-            return ast.unparse(tree)
-    return ast.unparse(ast.UnaryOp(ast.Not(), tree))
+            return _part(test, inner)
+        case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in _OPPOSITES:
+            return f"{_part(test, left)} {_OPPOSITES[type(sign)]} {_part(test, right)}"
+        case ast.BoolOp() | ast.IfExp() | ast.Lambda() | ast.NamedExpr():
+            return f"not ({test})"
+    return f"not {test}"
+
+
+def _part(test: str, tree: ast.expr) -> str:
+    """The text of a part of a test, which may be the whole of another."""
+    text = ast.get_source_segment(test, tree)
+    assert text is not None
+    return text
 
 
 def guard_lines(items: Iterable[Item], miss: str) -> Iterator[str]:

@@ -24,7 +24,6 @@ class Place:
     Attributes:
         text: as guards write it.
         parent: what its last attribute or item is of; None for a name.
-        ending: the text of the last attribute or item.
         asked: how often tests ask for it itself.
         parts: the places that begin with it.
         local: its name in the function, once it has one.
@@ -33,7 +32,6 @@ class Place:
 
     text: str
     parent: "Place | None"
-    ending: str
     asked: int = 0
     parts: list["Place"] = field(default_factory=list)
     local: str = ""
@@ -67,6 +65,7 @@ class Places:
         self._name = name
         self._places: dict[str, Place] = {}
         self._trees: dict[str, ast.expr] = {}
+        self._in: dict[str, list[tuple[Place, int]]] = {}
 
     def ask(self, test: str) -> None:
         """Count what a test looks up."""
@@ -82,9 +81,7 @@ class Places:
 
     def of(self, test: str) -> list[Place]:
         """The longest places in a test, in order."""
-        found: list[Place] = []
-        self._collect(self._tree(test), found)
-        return found
+        return [place for place, _ in self._found(test)]
 
     def owner(self, test: str) -> Place | None:
         """What a test is about: for `o.a is b` it is `o`, for `type(o) is C` it is `o` itself."""
@@ -95,8 +92,7 @@ class Places:
         parents = {place.parent.text if place.parent else "" for place in found}
         if len(found) > 1 and len(parents) == 1 and first.parent is not None:
             return first.parent
-        direct = isinstance(tree, ast.Compare) and _is_place(tree.left)
-        within = direct and first.text == ast.unparse(tree.left)  # type: ignore[attr-defined]
+        within = isinstance(tree, ast.Compare) and _span(test, tree.left) == first.text
         return first.parent if within and first.parent is not None else first
 
     def binds(self, test: str) -> Iterable[tuple[Place, str]]:
@@ -106,21 +102,19 @@ class Places:
 
     def bind(self, text: str, local: str) -> Iterable[tuple[Place, str]]:
         """Keep a place under a name that it was given."""
-        place = self._place(self._tree(text))
+        (place,) = self.of(text)
         if place.parent is not None:
             yield from self._bind(place.parent)
-        shown = self.shown(text)
+        shown = _short(place)
         place.local = local
         yield place, f"{local} = {shown}"
 
     def shown(self, test: str) -> str:
         """The test with local names."""
-        return ast.unparse(_Shorter(self).visit(ast.parse(test, mode="eval").body))
-
-    def local(self, text: str) -> str:
-        """The local name of a place, "" if it has none."""
-        place = self._places.get(text)
-        return place.local if place is not None else ""
+        made = test
+        for place, start in reversed(self._found(test)):
+            made = f"{made[:start]}{_short(place)}{made[start + len(place.text) :]}"
+        return made
 
     # -- finding them -----------------------------------------------------------------------------
     def _sameness(self, test: str) -> tuple[Place, str] | None:
@@ -128,7 +122,7 @@ class Places:
         match self._tree(test):
             case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Name(name)]):
                 if _is_place(left) and not isinstance(left, ast.Name):
-                    return self._place(left), name
+                    return self._place(test, left), name
         return None
 
     def _tree(self, test: str) -> ast.expr:
@@ -136,23 +130,30 @@ class Places:
             self._trees[test] = ast.parse(test, mode="eval").body
         return self._trees[test]
 
-    def _collect(self, tree: ast.AST, found: list[Place]) -> None:
+    def _found(self, test: str) -> list[tuple[Place, int]]:
+        """The longest places in a test, each with where it begins."""
+        if test not in self._in:
+            found: list[tuple[Place, int]] = []
+            self._collect(test, self._tree(test), found)
+            self._in[test] = sorted(found, key=lambda pair: pair[1])
+        return self._in[test]
+
+    def _collect(self, test: str, tree: ast.AST, found: list[tuple[Place, int]]) -> None:
         if _is_place(tree):
-            found.append(self._place(tree))
+            found.append((self._place(test, tree), _begin(test, tree)))
             return
         for part in ast.iter_child_nodes(tree):
             if not (isinstance(tree, ast.Call) and part is tree.func):
-                self._collect(part, found)
+                self._collect(test, part, found)
             elif isinstance(part, ast.Attribute):
-                self._collect(part.value, found)
+                self._collect(test, part.value, found)
 
-    def _place(self, tree: ast.AST) -> Place:
-        text = ast.unparse(tree)
+    def _place(self, test: str, tree: ast.AST) -> Place:
+        text = _span(test, tree)
         if text not in self._places:
-            parts = isinstance(tree, ast.Attribute | ast.Subscript)
-            parent = self._place(tree.value) if parts else None  # type: ignore[attr-defined]
-            ending = text if parent is None else text[len(parent.text) :]
-            self._places[text] = made = Place(text, parent, ending)
+            inner = tree.value if isinstance(tree, ast.Attribute | ast.Subscript) else None
+            parent = None if inner is None else self._place(test, inner)
+            self._places[text] = made = Place(text, parent)
             if parent is not None:
                 parent.parts.append(made)
         return self._places[text]
@@ -162,22 +163,30 @@ class Places:
             return
         yield from self._bind(place.parent)
         if place.kept:
-            shown = self.shown(place.text)
+            shown = _short(place)
             place.local = self._name(_wish(place.text))
             yield place, f"{place.local} = {shown}"
 
 
-class _Shorter(ast.NodeTransformer):
-    """Replaces places by their local names."""
+def _short(place: Place) -> str:
+    """The text of a place from the nearest local name on."""
+    known: Place | None = place
+    while known is not None and not known.local:
+        known = known.parent
+    return place.text if known is None else known.local + place.text[len(known.text) :]
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        """The node, or a name."""
-        if _is_place(node) and (local := self.places.local(ast.unparse(node))):
-            return ast.Name(local, ast.Load())
-        return self.generic_visit(node)
+def _begin(test: str, tree: ast.AST) -> int:
+    """Where a part of a test begins; Python counts in bytes."""
+    at: int = tree.col_offset  # type: ignore[attr-defined]
+    return at if test.isascii() else len(test.encode()[:at].decode())
+
+
+def _span(test: str, tree: ast.AST) -> str:
+    """The text of a part of a test."""
+    first: int = tree.col_offset  # type: ignore[attr-defined]
+    last: int = tree.end_col_offset  # type: ignore[attr-defined]
+    return test[first:last] if test.isascii() else test.encode()[first:last].decode()
 
 
 def _is_place(tree: ast.AST) -> bool:
