@@ -106,8 +106,12 @@ def in_c(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
 
 def calling_back(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
     """A call of C code that may call functions it is given, or keep what it is given."""
+    own = getattr(function, "__module__", "") == "itertools"
+    live = own and getattr(function, "__name__", "") not in ("repeat", "starmap", "from_iterable")
 
     def given(value: object) -> object:
+        if live and type(value) in (list, dict, set) and session.outside.path(value):
+            return iterate(session, value)  # which follows later stores
         if callable(value) and not isinstance(value, torch.Tensor):
             return value if _runs_as_it_is(value) else wrapped(session, value)
         if is_static(value) or isinstance(value, types.GeneratorType):

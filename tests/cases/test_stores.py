@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import dataclasses
+import itertools
 import types
 import warnings
 
@@ -527,6 +528,21 @@ def test_a_list_that_grows_while_it_is_iterated_over():
         return s.xs, s.ys
 
     make = lambda: State(xs=[torch.ones(2)], ys=[torch.ones(4)] * 2)  # noqa: E731
+    compare(function, make, programs=1, calls=1)
+
+
+def test_iterators_follow_later_changes():
+    def function(s, x):
+        chained, plain = itertools.chain(s.xs, s.ys), iter(s.xs)
+        pairs = zip(s.xs, itertools.count(), strict=False)
+        keys = s.d.keys()
+        next(plain)
+        s.xs.append(x)
+        s.xs[1] = 9
+        s.d["n"] = x
+        return list(chained), list(plain), list(pairs), list(keys), len(keys)
+
+    make = lambda: State(xs=[1, 2], ys=[7], d={"a": 1})  # noqa: E731
     compare(function, make, programs=1, calls=1)
 
 

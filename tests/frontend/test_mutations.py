@@ -55,7 +55,7 @@ def test_keys():
     def odd(d, x):
         d[x] = 1
 
-    with pytest.raises(Stop, match="a store under a key of type SymbolicTensor"):
+    with pytest.raises(Stop, match="a store under a key of type Tensor"):
         stores(odd, {})
 
 
