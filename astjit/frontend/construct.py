@@ -47,7 +47,7 @@ def construct(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object:
         return cls(*args, **kwargs)
     if issubclass(cls, torch.nn.Module):
         raise Stop(f"a module is made: {cls.__name__}")
-    if cls.__module__ == "builtins" and issubclass(cls, BaseException) or cls in _BY_HAND:
+    if (cls.__module__ == "builtins" and issubclass(cls, BaseException)) or cls in _BY_HAND:
         return cls(*args, **kwargs)
     if cls.__module__ in _KEEPING:
         return calling_back(session, cls, args, kwargs)

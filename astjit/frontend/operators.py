@@ -13,7 +13,6 @@ from astjit.frontend.session import (
     Session,
     contains,
     identical,
-    is_static,
     operand,
     shown,
     stood_in,

@@ -1,7 +1,8 @@
 """The patterns of `match`, described in the capture copy and matched by hooks.
 
+case 1 | 2:                      ("or", (("value", 1), ("value", 2)))
 case {"op": "add", **rest}:      ("mapping", (("op", ("value", "add")),), "rest")
-case Point(0, y=b) as p:         ("as", ("class", Point, (("value", 0),), (("y", ("as", None, "b")),)), "p")
+case Point(0, y=b):              ("class", Point, (("value", 0),), (("y", ("as", None, "b")),))
 """
 
 import ast
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from astjit.frontend.operators import compare
-from astjit.frontend.session import Session, contains, is_static, item, iterate
+from astjit.frontend.session import Session, contains, is_static, item, iterate, test
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.frontend.syntax import text
 
@@ -96,7 +97,7 @@ def matches(session: Session, value: object, pattern: Pattern) -> dict[str, obje
 def _matches(session: Session, value: Any, pattern: Pattern, bound: dict[str, object]) -> bool:
     match pattern:
         case ("value", wanted):
-            return bool(compare(session, "Eq", value, wanted))
+            return bool(test(session, compare(session, "Eq", value, wanted)))
         case ("same", wanted):
             return value is wanted
         case ("as", held, name):
@@ -175,7 +176,7 @@ def _positional(session: Session, cls: type, parts: Pattern) -> Iterator[tuple[s
     """The patterns by position, each with the attribute it is given; None for the subject."""
     if not parts:
         return
-    own = any(cls is c or (issubclass(cls, c) and not hasattr(cls, "__match_args__")) for c in _ITSELF)
+    own = issubclass(cls, _ITSELF) and not hasattr(cls, "__match_args__")
     if own:
         allowed = 1
     else:

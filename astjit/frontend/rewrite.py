@@ -224,7 +224,7 @@ class _Rewriter(Statements):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """`a < b is c`  =>  `H.compare('Is', H.taken(), c) if H.link('Lt', a, b) else H.taken()`."""
+        """`a < b < c`  =>  `H.compare('Lt', H.taken(), c) if H.link('Lt', a, b) else H.taken()`"""
         self.generic_visit(node)
         signs = [text(type(op).__name__) for op in node.ops]
         if len(node.ops) > 1:
@@ -236,9 +236,7 @@ class _Rewriter(Statements):
         node.comparators = [self._operand(node.comparators[0], "compared")]
         return node
 
-    def _chain(
-        self, left: ast.expr, signs: list[ast.Constant], others: list[ast.expr]
-    ) -> ast.expr:
+    def _chain(self, left: ast.expr, signs: list[ast.Constant], others: list[ast.expr]) -> ast.expr:
         if len(others) == 1:
             return hook("compare", signs[0], left, others[0])
         rest = self._chain(hook("taken"), signs[1:], others[1:])

@@ -1,9 +1,9 @@
 """Statements of the capture copy that store: each place is written by a hook, in Python's order.
 
-    a[i], b.x = pair      __astjit_0__, __astjit_1__ = H.unpack(('', ''), pair)
-                          H.store_item(__astjit_0__, a, i); H.store_attribute(__astjit_1__, b, 'x')
-    for h.k in steps:     for __astjit_0__ in H.iterate(steps): H.store_attribute(..., h, 'k')
-    a[f()] += g()         H.in_place_item('Add', *H.item_before(a, f()), g())
+a[i], b.x = pair      __astjit_0__, __astjit_1__ = H.unpack(('', ''), pair)
+                      H.store_item(__astjit_0__, a, i); H.store_attribute(__astjit_1__, b, 'x')
+for h.k in steps:     for __astjit_0__ in H.iterate(steps): H.store_attribute(..., h, 'k')
+a[f()] += g()         H.in_place_item('Add', *H.item_before(a, f()), g())
 """
 
 import ast

@@ -121,7 +121,13 @@ def functional(x):
 def zips(x, y):
     pairs = list(zip([x, y], "ab", strict=False))
     turned = list(zip(*[(1, 2), (3, 4)], strict=True))
-    return pairs[0][0] * 2, turned, list(enumerate("ab", 1)), list(reversed([1, 2])), dict(pairs and {})
+    return (
+        pairs[0][0] * 2,
+        turned,
+        list(enumerate("ab", 1)),
+        list(reversed([1, 2])),
+        dict(pairs and {}),
+    )
 
 
 def iterators(x):
@@ -170,7 +176,7 @@ def partials(x):
     return add(x, x), power(3), own(x)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def cached(n):
     return [n * 2][0]
 
@@ -304,9 +310,9 @@ def other_formats(x, n, scale):
         "%d %5.2f %s %r" % (n, scale, "a", "b"),
         "%(a)s" % {"a": n},
         "%s" % n,
-        "{} {}".format(n, scale),
-        "{a[0]} {b.real}".format(a=[n], b=scale),
-        "{0} {0}".format(n),
+        f"{n} {scale}",
+        f"{[n][0]} {scale.real}",
+        f"{n} {n}",
         format(scale, ".3f"),
         format(n, "b"),
         str(n) + repr(scale),
@@ -434,7 +440,16 @@ def bytes_and_complex(x):
 
 def tuples(x):
     t = (1, x, "a")
-    return t[0], t[1:], ("b", "a").index("a"), (1, 2) < (1, 3), (1,) + (2,), t[-1], len(t), (1, 2) == (1, 2)
+    return (
+        t[0],
+        t[1:],
+        ("b", "a").index("a"),
+        (1, 2) < (1, 3),
+        (1,) + (2,),
+        t[-1],
+        len(t),
+        (1, 2) == (1, 2),
+    )
 
 
 def none_ellipsis_notimplemented(x):

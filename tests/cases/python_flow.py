@@ -156,7 +156,7 @@ def generator_throw(x):
 
 
 def generator_expression(x, y):
-    return max((t.shape[-1] for t in (x, y))), sum(t * 2 for t in (x, y) if t is not y)
+    return max(t.shape[-1] for t in (x, y)), sum(t * 2 for t in (x, y) if t is not y)
 
 
 def generator_return_value(x):

@@ -232,7 +232,7 @@ def ordering(x):
 
 def text_of_objects(x):
     p = Pair(1, 2)
-    return x, str(p), repr(p), f"{p}", f"{p!r}", f"{p:03d}", "%s %r" % (p, p), "{:d}".format(p)
+    return x, str(p), repr(p), f"{p}", f"{p!r}", f"{p:03d}", "%s %r" % (p, p), f"{p:d}"
 
 
 def conversions(x):
@@ -498,7 +498,7 @@ def cached_property(x):
 def setattr_and_property_setter(x):
     s = Settable(1)
     s.w = 5
-    setattr(s, "u", 7)
+    s.u = 7
     return x * s.v + s.log, s.u, sorted(vars(s))
 
 
@@ -811,7 +811,7 @@ def type_questions(x):
         type(Derived()).__name__,
         hasattr(x, "shape"),
         hasattr(Base, "nothing"),
-        getattr(Base, "factor") * x,
+        Base.factor * x,
         callable(Base),
         isinstance(3, (str, int)),
         isinstance(True, int),

@@ -232,10 +232,15 @@ def test_attributes_that_the_caller_gave_a_tensor():
         Captured(lambda x: x.kind, x())
 
 
+def test_a_cached_property_is_computed_through_the_capture():
+    captured = Captured(lambda x, t: x * t.value, x(), Cached())
+    assert captured.run(torch.ones(1, 1), Cached()).item() == 2.0
+
+
 @pytest.mark.parametrize(
     ("function", "thing", "reason"),
     [
-        (lambda x, t: x * t.value, Cached(), "the descriptor Cached.value"),
+        (lambda x, t: x * t.__reduce__()[0], Cached(), "__reduce__"),
     ],
 )
 def test_owners_that_stop(function, thing, reason):
