@@ -245,7 +245,8 @@ class Operations:
     def _is_contiguous(self, tensor: SymbolicTensor, memory_format: object = None) -> bool:
         if memory_format not in (None, torch.contiguous_format):
             raise Stop("is_contiguous() of another memory format")
-        return tensor.kind.is_contiguous
+        kind = tensor.kind
+        return kind.is_contiguous or self.capture.sizes.equal(kind.numel, 0)
 
     def _dim(self, tensor: SymbolicTensor) -> int:
         return tensor.kind.rank

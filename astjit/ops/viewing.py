@@ -11,7 +11,9 @@ DIM_OF_0 = Field("dim", FieldKind.INT, 0)
 
 
 def _contiguous(emit: Emitter, x: Ref) -> Ref:
-    return x if tensor_of(x).is_contiguous else emit.emit("contiguous", x)
+    kind = tensor_of(x)
+    whole = kind.is_contiguous or emit.sizes.equal(kind.numel, 0)
+    return x if whole else emit.emit("contiguous", x)
 
 
 def _reshape(emit: Emitter, x: Ref, *, shape: tuple[Dim, ...]) -> Ref:

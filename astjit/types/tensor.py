@@ -33,7 +33,8 @@ class TensorType:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        if self.order is None and self.strides is None:
+        if (self.order is None and self.strides is None) or 0 in self.dims:
+            object.__setattr__(self, "strides", None)  # without elements, whatever the strides
             object.__setattr__(self, "order", tuple(range(len(self.dims))))
         elif self.order is not None and 1 in self.dims:
             object.__setattr__(self, "order", _plain_order(self.order, self.dims))

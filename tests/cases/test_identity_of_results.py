@@ -44,8 +44,7 @@ def test_results_are_the_objects_that_eager_gives(function):
 
 
 def test_one_alias_returned_twice_is_one_object():
-    with pytest.warns(astjit.AstjitWarning, match="returned twice"):
-        first, second = astjit.compile(detached_once)(torch.ones(3))
+    first, second = astjit.compile(detached_once, fullgraph=True)(torch.ones(3))
     assert first is second
 
 
@@ -71,3 +70,15 @@ def test_reshape_is_a_view_where_the_strides_of_an_input_allow_it():
     assert torch.equal(compiled(x), torch.full((4, 3), 2.0))
     narrow = torch.zeros(4, 6)[:, :3]  # its strides fit no view of one axis
     assert torch.equal(compiled(narrow), torch.zeros(4, 3))
+
+
+def turned(x):
+    y = x.t()
+    return y.is_contiguous(), y.contiguous() is y
+
+
+def test_a_tensor_without_elements_is_contiguous():
+    compiled = astjit.compile(turned, fullgraph=True)
+    assert compiled(torch.ones(2, 3)) == (False, False)
+    assert compiled(torch.ones(0, 3)) == (True, True)
+    assert compiled(torch.ones(5, 3)) == (False, False)
