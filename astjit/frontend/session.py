@@ -12,7 +12,7 @@ import enum
 import itertools
 import operator
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -25,38 +25,10 @@ from astjit.frontend.source import is_rewritten
 from astjit.frontend.stand_ins import SPECIAL, StandIns
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
-from astjit.frontend.syntax import Names
 
 TRUSTED = ("collections", "fractions", "decimal", "datetime", "types", "typing", "torch._tensor")
 """Modules whose classes' methods read nothing but the objects they are given."""
 PLAIN = (int, float, bool, str, bytes, type(None), complex, slice, range, Int, Float, torch.Size)
-OPERATORS = frozenset(
-    f"__{side}{name}__"
-    for name in (
-        "add",
-        "sub",
-        "mul",
-        "truediv",
-        "floordiv",
-        "mod",
-        "pow",
-        "matmul",
-        "and",
-        "or",
-        "xor",
-    )
-    for side in ("", "r", "i")
-) | {
-    "__eq__",
-    "__ne__",
-    "__lt__",
-    "__le__",
-    "__gt__",
-    "__ge__",
-    "__neg__",
-    "__invert__",
-    "__contains__",
-}
 
 
 @dataclass(slots=True)
@@ -75,6 +47,8 @@ class Answer:
         """The answer, once asked for."""
         self.asked = True
         return self.compiling
+
+_IN_PYTHON = 1 << 9  # of the flags of a class
 
 
 @dataclass(slots=True)
@@ -130,6 +104,11 @@ class Session:
         """Whether Python code outside the capture says what operators do with a value."""
         return not is_static(value) and self.python_method(value, *SPECIAL) is not None
 
+    def as_now(self, value: object, *names: str) -> None:
+        """Guard that the class of a value has the special methods that it has now, and no other."""
+        if type(value).__flags__ & _IN_PYTHON and (path := self.class_path(type(value))):
+            self.outside.methods(type(value), path, names)
+
     def bound(self, function: types.FunctionType, owner: object) -> types.MethodType:
         """A method that was found on the class of `owner`, with its path recorded."""
         for cls in type(owner).__mro__:
@@ -150,7 +129,10 @@ def operand(session: Session, value: object) -> object:
         return value
     if is_container(value):
         return session.outside.exposed(value)
-    return session.stand_ins.of(value) if session.speaks(value) else value
+    if session.speaks(value):
+        return session.stand_ins.of(value)
+    session.as_now(value, "__eq__")
+    return value
 
 
 def stood_in(session: Session, value: object, depth: int = 4) -> object:
@@ -184,6 +166,8 @@ def test(session: Session, value: object) -> object:
                 return bool(count)  # as it is after the stores of this call
         elif session.python_method(value, "__bool__", "__len__"):
             return session.stand_ins.of(value)
+        else:
+            session.as_now(value, "__bool__", "__len__")
     return value
 
 
@@ -214,7 +198,7 @@ def iterate(session: Session, value: object) -> object:
     return value
 
 
-def _steps(session: Session, iterator: object) -> Iterator[object]:
+def _steps(session: Session, iterator: object) -> Generator[object, None, object]:
     """What an iterator written in Python gives, or `o[0], o[1], ...` until an IndexError."""
     if (found := session.python_method(iterator, "__next__")) is not None:
         while True:
@@ -229,14 +213,9 @@ def _steps(session: Session, iterator: object) -> Iterator[object]:
         try:
             given = session.call(session.bound(found, iterator), index)
         except IndexError:
-            return None
+            break
         yield given
-
-
-def each(session: Session, names: Names, values: object) -> Iterator[object]:
-    """What a loop iterates over whose target is an unpacking: the items, unpacked."""
-    for value in iterate(session, values):  # type: ignore[attr-defined]
-        yield unpack(session, names, value)
+    return None
 
 
 def contains(session: Session, container: object, item: object) -> bool:
@@ -247,11 +226,14 @@ def contains(session: Session, container: object, item: object) -> bool:
     """
     if isinstance(container, SymbolicTensor):
         raise Stop("`in` reads the values of a tensor")
-    if found := session.python_method(container, "__contains__"):
-        return bool(test(session, session.call(session.bound(found, container), item)))
+    if method := session.python_method(container, "__contains__"):
+        return bool(test(session, session.call(session.bound(method, container), item)))
+    path = session.outside.path(container)
+    hashed = type(container) in (set, frozenset, dict) and path is None
+    if hashed and type(item).__hash__ in (object.__hash__, SymbolicTensor.__hash__):
+        return any(identical(session, item, other) for other in container)  # type: ignore[attr-defined]
     if isinstance(item, SymbolicTensor):
         raise Stop("`in` reads the values of a tensor")
-    path = session.outside.path(container)
     if path is not None and is_mapping(container):
         container = session.outside.real(container)
         stored = _stored(session, container, plain(item))
@@ -262,7 +244,7 @@ def contains(session: Session, container: object, item: object) -> bool:
         session.capture.guard(asked if found else f"not ({asked})", f"whether {asked}")
         return bool(found)
     if isinstance(container, enum.EnumType):
-        return item in container
+        return item in container  # type: ignore[operator]
     held = container
     if session.speaks(container):
         held = session.stand_ins.of(container)
@@ -365,30 +347,6 @@ def bind(session: Session, name: str, value: object) -> object:
     """`name = value`."""
     session.capture.bind(name, value)
     return value
-
-
-def unpack(session: Session, names: tuple[Names, ...], value: object) -> object:
-    """`a, (b, *c) = value`: the parts, themselves unpacked where a target is."""
-    items = iterate(session, value)
-    nested = any(isinstance(name, tuple) for name in names)
-    starred = next((i for i, n in enumerate(names) if isinstance(n, str) and n[:1] == "*"), None)
-    if nested and not isinstance(items, (list, tuple)):
-        wanted = None if starred is not None else len(names) + 1
-        items = list(itertools.islice(items, wanted))  # type: ignore[call-overload]
-    if not isinstance(items, (list, tuple)) or len(items) + (starred is not None) < len(names):
-        return items
-    parts = list(items)
-    if starred is None and len(parts) != len(names):
-        return items
-    end = len(names) if starred is None else starred
-    after = len(names) - end - 1 if starred is not None else 0
-    places = [*range(end), *range(len(parts) - after, len(parts))]
-    for name, i in zip([*names[:end], *names[len(names) - after :]] if after else names, places):
-        if isinstance(name, tuple):
-            parts[i] = unpack(session, name, parts[i])
-        elif name and name[0] != "*":
-            session.capture.bind(name, parts[i])
-    return parts
 
 
 def shown(session: Session, value: object) -> object:

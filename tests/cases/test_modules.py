@@ -307,6 +307,10 @@ def test_iteration_over_parts():
     assert compiled.cache_info().programs == 1
     module.layers.append(nn.Linear(6, 6))
     agree(compiled, module, data())
+    module.layers[1].bias = module.layers[0].bias  # now named once
+    agree(compiled, module, data())
+    module.layers[1] = module.layers[0]
+    agree(compiled, module, data())
 
 
 def test_shared_weights():
