@@ -220,6 +220,14 @@ class Outside:
             tensor = self.constant("Tensor", torch.Tensor)
             self.same(meant, f"{tensor}.{name}", f"Tensor_{name}")
 
+    def methods(self, cls: type, path: str, names: Iterable[str]) -> None:
+        """Guard that a class has the attributes of these names that it has now, or lacks them."""
+        for name in names:
+            if (found := getattr(cls, name, None)) is None:
+                self.capture.guard(f"not hasattr({path}, {name!r})", f"{path} has no {name}")
+            else:
+                self.same(found, f"{path}.{name}", name)
+
     # --- parts ---
 
     def key(self, key: object) -> str:

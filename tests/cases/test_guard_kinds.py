@@ -1111,6 +1111,128 @@ def _():
     yield (X, {1})
 
 
+# --- modules -------------------------------------------------------------------------------------
+
+
+def modular(width=3):
+    """A module, and a function that calls it."""
+    module = torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.BatchNorm1d(width)).eval()
+    module.requires_grad_(False)
+    return module, lambda x: module(x) * 2
+
+
+@kind("a parameter replaced", programs=1)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    module[0].weight = torch.nn.Parameter(torch.eye(3), requires_grad=False)
+    yield (X,)
+
+
+@kind("a buffer replaced", programs=1)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    module[1].running_mean = torch.ones(3)
+    yield (X,)
+
+
+@kind("load_state_dict", programs=1)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    module.load_state_dict({k: v + 1 for k, v in module.state_dict().items()})
+    yield (X,)
+
+
+@kind("a module converted to another dtype", programs=2)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    module.double()
+    yield (X.double(),)
+
+
+@kind("a submodule replaced", programs=2)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    module[0] = torch.nn.Identity()
+    yield (X,)
+
+
+@kind("a hook added", programs=2)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    module[0].register_forward_hook(lambda module, args, output: output * 3)
+    yield (X,)
+
+
+@kind("a number of a module", programs=1)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    module[1].eps = 0.5
+    yield (X,)
+
+
+@kind("a module's forward replaced on the instance", programs=2)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    module[0].forward = lambda x: x * 5
+    yield (X,)
+
+
+@kind("a module's forward replaced on the class", programs=2)
+def _():
+    yield modular()[1], (X,)
+    with changed(torch.nn.Linear, "forward", lambda self, x: x * 5):
+        yield (X,)
+
+
+@kind("an attribute of a class that hides a parameter", programs=2)
+def _():
+    class Own(torch.nn.Linear):
+        pass
+
+    module = Own(3, 3).requires_grad_(False)
+    yield (lambda x: module(x)), (X,)
+    with changed(Own, "weight", torch.eye(3)):
+        yield (X,)
+
+
+@kind("a value in a module's __dict__ that hides a parameter", programs=2)
+def _():
+    module, function = modular()
+    yield function, (X,)
+    vars(module[0])["weight"] = torch.zeros(3, 3)
+    yield (X,)
+
+
+@kind("truth that a class defines later", programs=2)
+def _():
+    class Flag:
+        pass
+
+    flag = Flag()
+    yield (lambda x, flag: x + 1 if flag else x - 1), (X, flag)
+    with changed(Flag, "__bool__", lambda self: False):
+        yield (X, flag)
+
+
+@kind("equality that a class defines later", programs=2)
+def _():
+    class Tag:
+        pass
+
+    one, two = Tag(), Tag()
+    yield (lambda x, a, b: x + 1 if a == b else x - 1), (X, one, two)
+    with changed(Tag, "__eq__", lambda self, other: True):
+        yield (X, one, two)
+
+
 # --- states of torch -----------------------------------------------------------------------------
 
 
