@@ -19,7 +19,6 @@ from astjit.frontend.iterating import ITERATING, wrapped
 from astjit.frontend.mutations import MUTATORS, mutate
 from astjit.frontend.outside import is_container
 from astjit.frontend.session import (
-    OPERATORS,
     Session,
     is_static,
     iterate,
@@ -92,8 +91,7 @@ def _looked_into(session: Session, value: object, depth: int = 3) -> None:
         for part in inner:  # type: ignore[attr-defined]
             _looked_into(session, part, depth - 1)
         return
-    names = (*OPERATORS, "__hash__", "__iter__", "__len__", "__bool__")
-    if not isinstance(value, enum.Enum) and session.python_method(value, *names):
+    if session.speaks(value):
         raise Stop(f"a {type(value).__name__}, whose Python code would run unseen")
 
 

@@ -173,9 +173,10 @@ def _dispatched(session: Session, function: Any, args: Args, kwargs: Kwargs) -> 
 
 def _getter(session: Session, function: Any, owner: object) -> object:
     """What operator.itemgetter, attrgetter and methodcaller do."""
-    _, given = function.__reduce__()[:2]
+    parts: Any = function.__reduce__()
+    given: Any = parts[1]
     if isinstance(function, operator.methodcaller):
-        made, given = function.__reduce__()[:2]
+        made = parts[0]
         named = made.keywords if isinstance(made, functools.partial) else {}
         name, *rest = given if not named else (*made.args, *given)
         return session.call(attribute(session, owner, name), *rest, **named)

@@ -129,11 +129,11 @@ def _init_record(
     """What the `__init__` of a dataclass does."""
     signature = inspect.signature(init)
     bound = signature.bind(made, *args, **kwargs).arguments
-    home = next(c for c in type(made).__mro__ if vars(c).get("__init__") is init)
+    home: Any = next(c for c in type(made).__mro__ if vars(c).get("__init__") is init)
     path = session.class_path(home)
     passed_on: list[object] = []
     for field in home.__dataclass_fields__.values():
-        kind = field._field_type.name  # type: ignore[attr-defined]
+        kind = field._field_type.name
         if kind == "_FIELD_CLASSVAR":
             continue
         given = field.init and field.name in bound

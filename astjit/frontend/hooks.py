@@ -24,6 +24,7 @@ from astjit.frontend.session import Session
 from astjit.frontend.shadows import UNTOUCHED, DictShadow
 from astjit.frontend.source import compiled, mark_rewritten, source_of
 from astjit.frontend.stops import HOOKS, Stop
+from astjit.frontend.unpacking import each, unpack
 
 GLOBALS = "fn_globals"
 
@@ -60,6 +61,8 @@ class Hooks:
         for hook in _MUTATIONS:
             setattr(self, hook, functools.partial(getattr(mutations, hook), session))
         self.context = functools.partial(context, session)
+        self.each = functools.partial(each, session)
+        self.unpack = functools.partial(unpack, session)
         self.attribute = functools.partial(attribute, session)
         self.call = session.call
 
@@ -235,10 +238,8 @@ _SHARED = (
     "identical",
     "test",
     "shown",
-    "each",
     "key",
     "bind",
-    "unpack",
 )
 _OPERATORS = ("compared", "compare", "taken", "link", "either", "both", "remainder")
 _STORES = ("store_attribute", "attribute_before", "delete_attribute")

@@ -4,6 +4,7 @@ What Python code of the items decides (comparisons, additions, truth, hashes) is
 capture; a function that is given, such as a key, is called through it.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -35,7 +36,7 @@ def _sum(session: Session, values: object, start: object = 0) -> object:
         if only_numbers:
             total, only_numbers = sum(plain, start), False  # type: ignore[call-overload]
         if isinstance(start, str | bytes | bytearray):
-            return sum([value], start)  # type: ignore[call-overload]  # raises
+            return sum([value], start)  # type: ignore[type-var]  # raises
         total = stood_for(operand(session, total) + operand(session, value))  # type: ignore[operator]
     return sum(plain, start) if only_numbers else total  # type: ignore[call-overload]
 
@@ -92,7 +93,7 @@ def _dict(session: Session, *args: object, **kwargs: object) -> object:
         elif hasattr(given, "keys"):
             keys = session.call(session.call(getattr, given, "keys"))
             for name in items(session, keys):
-                found = session.call(type(given).__getitem__, given, name)
+                found = session.call(operator.getitem, given, name)
                 made[key(session, name)] = found
         else:
             made.update(_pair(session, pair) for pair in items(session, given))

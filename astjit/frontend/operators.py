@@ -6,6 +6,7 @@ a or b          the value that decided is kept, and taken as the result
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.outside import is_container
@@ -20,7 +21,7 @@ from astjit.frontend.session import (
 )
 from astjit.frontend.symbolic import SymbolicTensor
 
-_SIGNS: dict[str, Callable[[object, object], object]] = {
+_SIGNS: dict[str, Callable[[Any, Any], object]] = {
     "Eq": operator.eq,
     "NotEq": operator.ne,
     "Lt": operator.lt,
@@ -94,14 +95,14 @@ def remainder(session: Session, left: object, right: object) -> object:
     if not isinstance(left, str | bytes):
         return operand(session, left) % operand(session, right)  # type: ignore[operator]
     if isinstance(right, SymbolicTensor):
-        return left % shown(session, right)  # type: ignore[operator]
+        return left % shown(session, right)
     if isinstance(right, Int | Float):
         right = right.node.keeper.pin(right.node.number, "formatting took its value")
     elif is_container(right):
         right = _formatted(session, session.outside.items(right))
     else:
         right = shown(session, right)
-    return left % right  # type: ignore[operator]
+    return left % right
 
 
 def _formatted(session: Session, value: object) -> object:

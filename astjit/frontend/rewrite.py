@@ -224,7 +224,10 @@ class _Rewriter(Statements):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """`a < b < c`  =>  `H.compare('Lt', H.taken(), c) if H.link('Lt', a, b) else H.taken()`"""
+        """A chain keeps what was evaluated: `a < b < c`, each once.
+
+            H.compare('Lt', H.taken(), c) if H.link('Lt', a, b) else H.taken()
+        """
         self.generic_visit(node)
         signs = [text(type(op).__name__) for op in node.ops]
         if len(node.ops) > 1:

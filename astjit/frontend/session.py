@@ -12,7 +12,7 @@ import enum
 import itertools
 import operator
 import types
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 import torch

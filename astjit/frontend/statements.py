@@ -41,6 +41,7 @@ class Statements(ast.NodeTransformer):
         return ""
 
     def refused(self, name: str, node: ast.stmt) -> ast.stmt:
+        """A statement that ends the capture, in place of one that stores to an outer name."""
         return statement(hook("stop", text(f"a store to the outer variable {name}")), node)
 
     def fresh(self) -> str:
@@ -58,7 +59,7 @@ class Statements(ast.NodeTransformer):
         if len(node.targets) == 1:
             return [at(made, node) for made in self.store(node.targets[0], node.value, node)]
         if all(isinstance(t, ast.Name) and not self.outer_store(t.id) for t in node.targets):
-            (first, *_) = names_of(node.targets[0])
+            first = names_of(node.targets[0])
             node.value = at(hook("bind", text(str(first)), node.value), node)
             return node
         return self._through(node, node.targets, node.value)

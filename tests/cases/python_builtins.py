@@ -1,4 +1,5 @@
-"""What comes with Python: containers, text, numbers and the standard library, one row a function."""
+# ruff: noqa: C408, C416, C417, RUF005, RUF017, UP031 -- every way to write Python is a row, the unusual ones as well
+"""What comes with Python: containers, text, numbers, the standard library; one row a function."""
 
 import bisect
 import collections

@@ -1,3 +1,4 @@
+# ruff: noqa: B007, B015, B023, C408, PLC0415, RUF012, SIM223 -- every way to write Python is a row, the unusual ones as well
 """Python that only arranges what is computed: statements and expressions, one function a row.
 
 Parameters are given by name: `x` and `y` are tensors, what the others are `test_python.py` says.

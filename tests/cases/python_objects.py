@@ -1,3 +1,4 @@
+# ruff: noqa: RUF012, RUF059, UP031, UP042 -- every way to write Python is a row, the unusual ones as well
 """Objects that Python code describes: classes, records, enums and operators, one function a row."""
 
 import abc
