@@ -136,7 +136,7 @@ def resolved_shape(sizes: Sizes, numel: Dim, wanted: tuple[Dim, ...]) -> tuple[D
     known = product(size for size in wanted if size != -1)
     if known == 0 or not sizes.holds("!=", known, 0):
         raise ValueError(f"cannot infer -1: {shown}")
-    rest = quotient(numel, known)
+    rest = quotient(sizes.simplest(numel), sizes.simplest(known))
     if rest is None or not _same_size(sizes, mul(rest, known), numel):
         raise ValueError(shown)
     return tuple(rest if size == -1 else size for size in wanted)

@@ -141,6 +141,25 @@ class Sizes:
         self.assumed.append(question if answer else question.negated())
         return answer
 
+    def simplest(self, dim: Dim) -> Dim:
+        """The size with one symbol, or a number, for all that were found equal."""
+        found: dict[str, Dim] = {}
+
+        def root(part: Dim) -> Dim:
+            while isinstance(part, Sym) and part.name in found:
+                part = found[part.name]
+            return part
+
+        for fact in self.assumed:
+            left, right = root(fact.left), root(fact.right)
+            if fact.op != "==" or left == right:
+                continue
+            if isinstance(right, Sym) and isinstance(left, int | Sym):
+                found[right.name] = left
+            elif isinstance(left, Sym) and isinstance(right, int):
+                found[left.name] = right
+        return substitute(dim, {name: root(Sym(name)) for name in found})
+
     def equal(self, a: Dim, b: Dim) -> bool:
         """Whether the sizes are equal; where that is unknown without hints, False."""
         try:
