@@ -1,6 +1,6 @@
 """Nodes, blocks and functions: the SSA that everything between capture and kernels works on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from astjit.ir.value import NodeLike, Param, Result, Value
@@ -115,17 +115,18 @@ class Function:
         """Replace size symbols by name in every type, field and assumption."""
         if not sizes:
             return
-        replaced = (
+        replaced = [
             Predicate(fact.op, substitute(fact.left, sizes), substitute(fact.right, sizes))
             for fact in self.assumed
-        )
+        ]
         self.assumed = [fact for fact in dict.fromkeys(replaced) if not fact.plain]
+        nonzero = {f.left for f in replaced if f.op == "!=" and f.right == 0}
         for block in _blocks(self.body):
             for param in block.params:
-                param.type = substitute_type(param.type, sizes)
+                param.type = substitute_type(param.type, sizes, nonzero)
             for node in block.nodes:
                 for result in node.results:
-                    result.type = substitute_type(result.type, sizes)
+                    result.type = substitute_type(result.type, sizes, nonzero)
                 for declared in node.op.fields:
                     node.fields[declared.name] = _substitute_field(
                         declared.kind, node.fields[declared.name], sizes
@@ -139,15 +140,15 @@ def _blocks(block: Block) -> Iterator[Block]:
             yield from _blocks(region)
 
 
-def substitute_type(kind: Type, sizes: Mapping[str, Dim]) -> Type:
+def substitute_type(kind: Type, sizes: Mapping[str, Dim], nonzero: Container[Dim] = ()) -> Type:
     """The type with size symbols replaced by name."""
     if not isinstance(kind, TensorType):
         return kind
-    dims = tuple(substitute(d, sizes) for d in kind.dims)
+    dims = tuple(substitute(d, sizes, nonzero) for d in kind.dims)
     if kind.strides is None:
         return TensorType(kind.dtype, dims, kind.order, None, kind.device)
     # sizes that are found equal may make a layout dense
-    return dense_or_strided(kind, dims, tuple(substitute(s, sizes) for s in kind.strides))
+    return dense_or_strided(kind, dims, tuple(substitute(s, sizes, nonzero) for s in kind.strides))
 
 
 def _substitute_field(kind: FieldKind, value: FieldValue, sizes: Mapping[str, Dim]) -> FieldValue:

@@ -9,7 +9,7 @@ literal 1, and it may be 0. Sums and products are kept as polynomials, so that `
 they can be worked out.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 
@@ -240,14 +240,17 @@ def hint(dim: Dim) -> int:
     return evaluate(dim, {s.name: s.hint for s in symbols(dim) if s.hint is not None})
 
 
-def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
-    """`dim` with symbols replaced by name."""
+def substitute(dim: Dim, values: Mapping[str, Dim], nonzero: Container[Dim] = ()) -> Dim:
+    """`dim` with symbols replaced by name; divisions by what is `nonzero` are worked out."""
     match dim:
         case int():
             return dim
         case Sym():
             return values.get(dim.name, dim)
-    args = [substitute(arg, values) for arg in dim.args]
+    args = [substitute(arg, values, nonzero) for arg in dim.args]
+    if dim.op == "floordiv" and args[1] in nonzero:
+        exact = quotient(args[0], args[1])
+        return floordiv(args[0], args[1]) if exact is None else exact
     return _MAKE[dim.op](*args)
 
 
