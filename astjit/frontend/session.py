@@ -14,6 +14,7 @@ import operator
 import types
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
@@ -231,7 +232,8 @@ def contains(session: Session, container: object, item: object) -> bool:
     path = session.outside.path(container)
     hashed = type(container) in (set, frozenset, dict) and path is None
     if hashed and type(item).__hash__ in (object.__hash__, SymbolicTensor.__hash__):
-        return any(identical(session, item, other) for other in container)  # type: ignore[attr-defined]
+        others: Any = container
+        return any(identical(session, item, other) for other in others)
     if isinstance(item, SymbolicTensor):
         raise Stop("`in` reads the values of a tensor")
     if path is not None and is_mapping(container):

@@ -102,7 +102,7 @@ class Places:
 
     def bind(self, text: str, local: str) -> Iterable[tuple[Place, str]]:
         """Keep a place under a name that it was given."""
-        (place,) = self.of(text)
+        place = self._place(text, self._tree(text))  # or a call, such as that of a cache
         if place.parent is not None:
             yield from self._bind(place.parent)
         shown = _short(place)
