@@ -6,14 +6,15 @@ import unicodedata
 from collections.abc import Iterable
 
 _WORDS = """
-    alignas alignof and asm auto bool break case catch char class compl concept const constexpr
-    continue decltype default delete do double else enum explicit export extern false float for
-    friend goto if inline int long mutable namespace new not nullptr operator or private protected
-    public register requires return short signed sizeof static struct switch template this throw
-    true try typedef typeid typename union unsigned using virtual void volatile while xor
-    main NULL INFINITY NAN threadIdx blockIdx blockDim gridDim warpSize min max std
-    exp log sin cos tan tanh sqrt pow fabs floor ceil round abs
-    expf logf sinf cosf tanf tanhf sqrtf powf fabsf y0 y1 yn j0 j1 jn
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept
+    const constexpr continue decltype default delete do double else enum explicit export extern
+    false float for friend goto if inline int long mutable namespace new not not_eq nullptr operator
+    or or_eq private protected public register requires return short signed sizeof static struct
+    switch template this throw true try typedef typeid typename union unsigned using virtual void
+    volatile while xor xor_eq main NULL INFINITY NAN threadIdx blockIdx blockDim gridDim warpSize
+    min max std exp log sin cos tan tanh sqrt pow fabs floor ceil round abs expf logf sinf cosf tanf
+    tanhf sqrtf powf fabsf y0 y1 yn j0 j1 jn printf vprintf malloc free assert memcpy memset half
+    float4
 """
 _C_WORDS = frozenset(_WORDS.split())
 

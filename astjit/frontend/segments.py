@@ -108,8 +108,8 @@ def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Fu
         if mark := disabled_by(function):
             raise Stop(f"it is marked {mark}", instead="leave it uncompiled")
         outside.constant(GLOBALS, function.__globals__)
-        outside.constant("original", function)
-        outside.same(code, "original.__code__", "original_code")
+        own = outside.constant("original", function)
+        outside.same(code, f"{own}.__code__", "original_code")
         with _capturing(Operations(capture)):
             hooks = Hooks(session, function)
             grad = torch.is_grad_enabled()
