@@ -15,6 +15,7 @@ _WORDS = """
     min max std exp log sin cos tan tanh sqrt pow fabs floor ceil round abs expf logf sinf cosf tanf
     tanhf sqrtf powf fabsf y0 y1 yn j0 j1 jn printf vprintf malloc free assert memcpy memset half
     float4
+    log2 exp2 log10 exp10 log2f exp2f
 """
 _C_WORDS = frozenset(_WORDS.split())
 
