@@ -17,7 +17,7 @@ from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number
 from astjit.frontend.layouts import dense_order, dtype_of
 from astjit.frontend.memory import Step, disjoint, refuse_overlap
-from astjit.frontend.metas import Call, Facts, Unfit, flat, infer, symbols_of
+from astjit.frontend.metas import Call, Facts, Unfit, infer, symbols_of
 from astjit.frontend.stops import Failed, Stop
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.frontend.windows import window_dims, window_sizes
@@ -131,29 +131,6 @@ def library_call(
             assert isinstance(base, SymbolicTensor)
             wrapped[id(leaf)] = capture.view_of(base, (Step(node, source, at),), result)
     return _rebuild(one.made, one, operands.given, wrapped)
-
-
-def check_call(
-    capture: Capture,
-    dotted: str,
-    func: Callable[..., object],
-    args: Sequence[object],
-    kwargs: Mapping[str, object],
-) -> None:
-    """See whether PyTorch takes a call that writes, on meta tensors.
-
-    Raises:
-        Failed: if it does not.
-        Stop: if it cannot say.
-    """
-    given = [
-        value for value in flat((*args, *kwargs.values())) if isinstance(value, SymbolicTensor)
-    ]
-    sizes = {s.name: hint(s) for s in symbols_of(given)}
-    try:
-        infer(Call(dotted, func, args, kwargs, given), sizes)
-    except Unfit as unfit:
-        raise Failed(unfit.error) from unfit.error
 
 
 def _check_written(given: Sequence[object], slot: int) -> None:

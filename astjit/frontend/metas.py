@@ -226,11 +226,6 @@ def leaves(value: object, path: tuple[int, ...] = ()) -> list[tuple[tuple[int, .
     return [(path, value)]
 
 
-def flat(values: Sequence[object]) -> list[object]:
-    """Values with those in tuples and lists."""
-    return [leaf for value in values for _, leaf in leaves(value)]
-
-
 def symbols_of(given: Sequence[object]) -> tuple[Sym, ...]:
     """The size symbols in the types of tensors and in numbers."""
     dims: list[Dim] = []

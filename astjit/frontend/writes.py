@@ -14,7 +14,7 @@ import torch.nn.functional as F
 
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, number_of
-from astjit.frontend.library import check_call, library_call
+from astjit.frontend.library import library_call
 from astjit.frontend.memory import disjoint, refuse_overlap, same_view
 from astjit.frontend.stops import Stop, words
 from astjit.frontend.symbolic import SymbolicTensor
@@ -74,7 +74,6 @@ def written(operations: Operator, func: Func, dotted: str, args: Args, kwargs: K
     if not isinstance(target, SymbolicTensor):
         raise Stop(f"{name} writes to what is not a tensor of the capture")
     check_target(target, (*args, *given.values()))
-    check_call(operations.capture, dotted, func, args, kwargs)
     made = _value_of(operations, name, pure, target, args, given)
     if made is NotImplemented:
         return library_call(operations.capture, dotted, func, args, kwargs)
@@ -178,7 +177,6 @@ def _set_item(
         raise Stop("a store to an item of a tensor that was reached without a path")
     check_target(owner, (value,)) if not _is_basic(index) else None
     args = (owner, index, value)
-    check_call(operations.capture, dotted, func, args, {})
     view = operations.row("Tensor.__getitem__", (owner, index), {}) if _is_basic(index) else None
     if not isinstance(view, SymbolicTensor):
         check_target(owner, (value,))
