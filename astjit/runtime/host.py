@@ -92,6 +92,7 @@ class HostWriter:
         self.texts: dict[Value, str] = dict(self.guards.inputs)
         self.dense: dict[Value, str] = {}  # tensors that others may be allocated like
         self.kernels: dict[str, Group] = {}
+        self.read: set[Value] = set()  # by kernels, themselves or through views
         self.held: dict[Value, Param] = {}  # values that kernels wrote to inputs
         self.lines: list[str] = []
         self.uses = Counter(root_of(v) for n in function.body.nodes for v in n.values)
@@ -104,6 +105,8 @@ class HostWriter:
             p: self.texts[p] for p in self.function.params if isinstance(p.type, TensorType)
         }
         last = self._last_uses(parts.parts)
+        kernels = (part for part in parts.parts if isinstance(part, Group))
+        self.read = {root_of(v) for group in kernels for v in group.inputs}
         for at, part in enumerate(parts.parts):
             if isinstance(part, Group):
                 self._launch(part, entries[part.kernel.name])
@@ -178,6 +181,16 @@ class HostWriter:
         names = [self.words.names.take(r.name, node.op.name) for r in node.results]
         self.lines.append(f"{', '.join(names)} = {value}")
         self.texts.update(zip(node.results, names, strict=True))
+        self._lay(node)
+
+    def _lay(self, node: Node) -> None:
+        """Kernels read results of library calls where their types say that the elements lie."""
+        for result in node.results if node.op.kind is Kind.LIBRARY else ():
+            kind = result.type
+            if result in self.read and isinstance(kind, TensorType) and kind.rank > 1:
+                name = self.texts[result]
+                laid = f"{self.words.word('laid')}({name}, {self._strides(kind)})"
+                self.lines.append(f"{name} = {laid}")
 
     def _mutate(self, node: Node) -> None:
         """A torch function that writes: on copies, or on what nothing else needs."""
@@ -193,6 +206,7 @@ class HostWriter:
             operands[slot] = name
         self.lines += mutation_lines(operands, node.fields, names[len(slots) :], self._size)
         self.texts.update(zip(node.results, names, strict=True))
+        self._lay(node)
 
     def _launch(self, group: Group, entry: Entry) -> None:
         kernel = group.kernel

@@ -40,6 +40,20 @@ def copy_of(tensor: torch.Tensor) -> torch.Tensor:
     return made.copy_(tensor)
 
 
+def laid(tensor: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+    """A result of PyTorch's own kernel, with the strides that its meta function promised.
+
+    Which kernel runs, and so the layout, may depend on the processor: attention on the CPU.
+    """
+    if tensor.stride() == strides or tensor.numel() == 0:
+        return tensor
+    own = zip(tensor.shape, tensor.stride(), strides, strict=True)
+    if all(size == 1 or have == want for size, have, want in own):
+        return tensor
+    made = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype, device=tensor.device)
+    return made.copy_(tensor)
+
+
 def written(tensor: torch.Tensor) -> None:
     """Let autograd know that a kernel wrote to a tensor."""
     if not tensor.is_inference():
@@ -57,6 +71,7 @@ _OBJECTS: dict[str, object] = {
     "empty_strided": torch.empty_strided,
     "empty_strided_cpu": _empty_strided_cpu(),
     "grad_enabled": torch.is_grad_enabled,
+    "laid": laid,
     "threads": threads,
     "written": written,
 }
