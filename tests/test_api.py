@@ -189,27 +189,29 @@ def test_threads_share_programs():
 
 
 def writes(x):
-    x.add_(1)
+    x.t_()
     return x
 
 
 def test_a_fallback_is_told_once_and_runs():
     made = astjit.compile(writes)
     line = writes.__code__.co_firstlineno + 1
-    x = torch.zeros(3)
+    x = torch.zeros(2, 3)
     with pytest.warns(AstjitWarning, match=rf"{__file__}:{line}: writes runs eagerly: ") as told:
-        assert made(x) is made(x) is x
-    assert x.tolist() == [2, 2, 2]
+        assert made(x) is x
+        assert x.shape == (3, 2)
+        assert made(x) is x
+    assert x.shape == (2, 3)
     assert len(told) == 1
 
 
 def test_fullgraph_raises_with_a_caret_and_runs_nothing():
-    x = torch.zeros(3)
-    with pytest.raises(UnsupportedOp, match=r"(?s)x\.add_\(1\).*\^\^\^") as raised:
+    x = torch.zeros(2, 3)
+    with pytest.raises(UnsupportedOp, match=r"(?s)x\.t_\(\).*\^\^\^") as raised:
         astjit.compile(writes, fullgraph=True)(x)
     assert raised.value.instead == "the operation that returns a new tensor"
     assert str(raised.value).endswith("instead: the operation that returns a new tensor")
-    assert x.tolist() == [0, 0, 0]
+    assert x.shape == (2, 3)
 
 
 def test_the_users_exception_is_the_users():
@@ -265,7 +267,7 @@ def test_disabled(monkeypatch):
     x = torch.zeros(3)
     assert made(x) is x
     assert made.cache_info().programs == 0
-    assert "add_" in inspect.getsource(made.__wrapped__)
+    assert "t_" in inspect.getsource(made.__wrapped__)
 
 
 def test_a_module_is_compiled():
@@ -323,7 +325,7 @@ def test_the_rewritten_function_keeps_what_people_wrote():
 
 def test_texts_of_what_cannot_be_captured():
     made = astjit.compile(writes)
-    with pytest.raises(UnsupportedOp, match="add_"):
+    with pytest.raises(UnsupportedOp, match="t_"):
         made.ssa(torch.ones(3))
     with pytest.raises(UsageError, match="requires a gradient"):
         rms_norm.ssa(*inputs()[:2], torch.randn(7, requires_grad=True))

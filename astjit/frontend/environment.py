@@ -1,6 +1,6 @@
 """Environment variables that the function reads: guarded by their values.
 
-os.environ.get("FORCE", "0") == "1"     guard `environ.get('FORCE') is None`, or its text
+environ.get("FORCE", "0") == "1"     guard `environ.get('FORCE') is None`, or its text
 """
 
 import os
@@ -24,9 +24,9 @@ def environment_call(
     key = args[0] if args else kwargs.get("key")
     if name not in READS or not isinstance(key, str):
         raise Stop(f"os.environ.{name}() is an effect")
-    environ = session.outside.constant("environ", os.environ)
-    found = os.environ.get(key)
+    theirs = os.environ  # astjit's own options are read by config.py alone
+    environ, found = session.outside.constant("environ", theirs), theirs.get(key)
     session.capture.guard(
         f"{environ}.get({key!r}) == {found!r}", f"the environment variable {key} is {found!r}"
     )
-    return getattr(os.environ, name)(*args, **kwargs)
+    return getattr(theirs, name)(*args, **kwargs)

@@ -98,6 +98,35 @@ def infer(call: Call, sizes: Mapping[str, int], *, other: bool = False) -> Facts
         return _facts(call, made, metas, risen)
 
 
+def accepts(
+    func: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
+) -> bool:
+    """Whether PyTorch's CPU kernel takes operands of these dtypes: tried on ones of one element.
+
+    Meta functions look at shapes more than at dtypes. False as well where it cannot be tried.
+    """
+
+    def made(value: object) -> object:
+        match value:
+            case SymbolicTensor():
+                if value.kind.device != "cpu":
+                    raise NotImplementedError
+                return torch.ones([1] * value.kind.rank, dtype=value.dtype)
+            case Int() | Float():
+                return value.node.number.hint
+            case tuple() | list():
+                parts = [made(part) for part in value]
+                return parts if isinstance(value, list) else tuple(parts)
+        return value
+
+    with torch_api.plain_calls():
+        try:
+            func(*map(made, args), **{key: made(value) for key, value in kwargs.items()})
+        except (NotImplementedError, RuntimeError, TypeError, ValueError, IndexError):
+            return False
+        return True
+
+
 def _facts(call: Call, made: object, metas: Mapping[int, object], risen: set[int]) -> Facts:
     slots = {id(metas[id(value)]): at for at, value in enumerate(call.given)}
     hidden = hidden_writes(call.dotted, call.args, call.kwargs)

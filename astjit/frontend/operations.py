@@ -8,6 +8,7 @@ from astjit.frontend import torch_api, writes
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number, carrier, number_of
 from astjit.frontend.library import device_text, library_call
+from astjit.frontend.metas import accepts
 from astjit.frontend.stops import Failed, NeedsGrad, Stop, forget, words
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ir.value import Literal, Param, Result, Value
@@ -111,7 +112,7 @@ class Operations:
             made = library_call(self.capture, dotted, func, args, kwargs)
         except Failed as failed:
             raise refused or failed from None
-        if refused is not None:  # meta functions look at shapes more than at dtypes
+        if refused is not None and not accepts(func, args, kwargs):
             raise Stop(f"{dotted} may refuse its operands: {refused.error}")
         return made
 

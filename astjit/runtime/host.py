@@ -185,7 +185,7 @@ class HostWriter:
 
     def _lay(self, node: Node) -> None:
         """Kernels read results of library calls where their types say that the elements lie."""
-        for result in node.results if node.op.kind is Kind.LIBRARY else ():
+        for result in node.results if "template" in node.fields else ():
             kind = result.type
             if result in self.read and isinstance(kind, TensorType) and kind.rank > 1:
                 name = self.texts[result]

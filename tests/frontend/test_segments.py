@@ -500,10 +500,6 @@ def returns_function(x):
     return lambda: x
 
 
-def calls_module(x):
-    return LINEAR(x)
-
-
 LINEAR = torch.nn.Linear(8, 8).requires_grad_(False)
 STOPS = (
     (prints, 1, "print() is an effect"),
@@ -525,7 +521,6 @@ STOPS = (
     (autocasts, 1, "a call of torch.amp.autocast_mode.autocast"),
     (seeds, 1, "torch.random.manual_seed() is not known to be without effect"),
     (returns_function, 0, "a result of type function, made during the call"),
-    (calls_module, 1, "a call of the module Linear"),
 )
 
 
