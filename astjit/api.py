@@ -13,16 +13,15 @@ For example:
 import functools
 import logging
 import types
-import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast, overload
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 import torch
 
 from astjit.config import Config, Numerics, read_environment
-from astjit.errors import AstjitWarning, UsageError
+from astjit.errors import UsageError
 from astjit.frontend.stops import NeedsGrad, Stop
 from astjit.ir.printer import function_text
 from astjit.report.explain import Report, report_eager, report_program
@@ -120,6 +119,11 @@ class Record:
         self.function, self.config = function, config
         _RECORDS.add(self)
         self.dispatcher = Dispatcher(function, config, self._load)
+
+    @property
+    def call(self) -> object:
+        """What the user calls."""
+        return self.dispatcher.entry.call
 
     def _load(self, values: tuple[object, ...]) -> Any:
         compiler = _compiler()
@@ -241,7 +245,7 @@ def _compiler() -> Any:
 
 
 @overload
-def compile(  # type: ignore[overload-overlap]
+def compile(
     fn: torch.nn.Module,
     *,
     fullgraph: bool = ...,
@@ -318,6 +322,12 @@ def compile(
     return _compiled(fn, config)
 
 
+def _record_of(fn: object) -> Record | None:
+    """The record of what `compile` returned; a wrapper made with functools.wraps only shows it."""
+    found = getattr(fn, "__astjit__", None) if isinstance(fn, types.FunctionType) else None
+    return found if isinstance(found, Record) and found.call is fn else None
+
+
 def _compiled(fn: Callable[..., Any], config: Config) -> Any:
     if isinstance(fn, CompiledModule):
         return _compiled(fn.__wrapped__, config)
@@ -332,8 +342,8 @@ def _compiled(fn: Callable[..., Any], config: Config) -> Any:
     if isinstance(fn, _BELOW):
         kind = type(fn).__name__.removeprefix("_").removesuffix("_wrapper")
         raise UsageError(f"a {kind} object", instead=f"put @astjit.compile below @{kind}")
-    if isinstance(getattr(fn, "__astjit__", None), Record):
-        return _compiled(cast(Any, fn).__astjit__.function, config)
+    if (known := _record_of(fn)) is not None:
+        return _compiled(known.function, config)
     if not isinstance(fn, types.FunctionType):
         if parts(fn) is None:
             raise UsageError(f"{fn!r} is not a Python function", instead="wrap it in a function")
@@ -342,13 +352,20 @@ def _compiled(fn: Callable[..., Any], config: Config) -> Any:
     call: Any = functools.update_wrapper(record.dispatcher.entry.call, fn)
     call.__astjit__ = record
     call._torchdynamo_inline = _for_dynamo(fn)
-    for name in ("ssa", "cuda_source", "cpp_source", "program_source", "guards", "rewritten_source"):
+    for name in (
+        "ssa",
+        "cuda_source",
+        "cpp_source",
+        "program_source",
+        "guards",
+        "rewritten_source",
+    ):
         setattr(call, name, getattr(record, name))
     call.cache_info, call.cache_clear = record.dispatcher.info, record.dispatcher.clear
     return call
 
 
-def _for_dynamo(fn: types.FunctionType) -> types.FunctionType:
+def _for_dynamo(fn: types.FunctionType) -> Callable[..., object]:
     """What torch.compile looks into instead of a compiled function: a call of the original.
 
     It takes what has a `cache_info` for an lru_cache, and warns unless that is torch's own.

@@ -6,8 +6,8 @@ the instance, other attributes of the class, `__getattr__`.
 """
 
 import enum
-import inspect
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -41,7 +41,7 @@ def attribute(session: Session, owner: object, name: str) -> object:
             return _own(session, owner, name)
         session.outside.of_tensors(name)
         return getattr(owner, name)
-    if type(owner) in (Int, Float):
+    if isinstance(owner, Int | Float):
         return getattr(owner.node.keeper.pin(owner.node.number, f".{name} took its value"), name)
     if type(owner) in (*STATIC, int, float, bool, Int, Float) or isinstance(owner, TORCH_STATIC):
         return getattr(owner, name)

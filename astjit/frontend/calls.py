@@ -51,7 +51,12 @@ from astjit.frontend.stops import Stop, words
 from astjit.frontend.stores import set_module_attribute
 
 _TORCH_LEAVES = ("torch.functional", "torch.nn.functional", "torch._tensor", "torch.special")
-_TORCH_REWRITTEN = ("torch.utils._contextlib", "torch.nn.modules.", "torch.nn.utils.", "torch.backends.")
+_TORCH_REWRITTEN = (
+    "torch.utils._contextlib",
+    "torch.nn.modules.",
+    "torch.nn.utils.",
+    "torch.backends.",
+)
 _TORCH_PURE = words(
     "is_tensor is_storage typename sym_max sym_min sym_int sym_float sym_not get_default_dtype "
     "promote_types can_cast broadcast_shapes is_autocast_enabled _is_any_autocast_enabled "
@@ -68,17 +73,17 @@ _TORCH_CLASSES = (
     torch.set_grad_enabled,
     torch.enable_grad,
 )
-_OF_MODULES: dict[types.FunctionType, Callable[..., object]] = {
+_OF_MODULES: dict[object, Callable[..., object]] = {
     torch.nn.Module.__getattr__: part,
     torch.nn.Module.__setattr__: set_module_attribute,
     torch.nn.Module._wrapped_call_impl: call_torch,
     torch.nn.Module._call_impl: call_torch,
-}  # type: ignore[dict-item]
+}
 _NEVER = (
     torch.compiler.is_dynamo_compiling,
     torch.compiler.is_exporting,
-    torch.jit.is_scripting,
-    torch.jit.is_tracing,
+    torch.jit.is_scripting,  # type: ignore[attr-defined]
+    torch.jit.is_tracing,  # type: ignore[attr-defined]
     torch.onnx.is_in_onnx_export,
 )  # asked of other tools, within which the original runs
 _COROUTINES = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -116,7 +121,8 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
         return construct(session, function, args, kwargs)
     if isinstance(function, types.FunctionType) and hasattr(function, "registry"):
         return _dispatched(session, function, args, kwargs)
-    if (original := getattr(function, "__astjit__", None)) is not None:
+    original = getattr(function, "__astjit__", None)
+    if original is not None and not _only_shows(function, original):
         return _compiled(session, function, original, args, kwargs)
     if isinstance(function, types.FunctionType):
         return _inline(session, function, args, kwargs)
@@ -223,6 +229,14 @@ def _partial(
     return session.call(inner, *given, *args, **{**named, **kwargs})
 
 
+def _only_shows(function: object, original: object) -> bool:
+    """Whether functools.wraps gave a function of its own what a compiled one carries."""
+    return (
+        isinstance(function, types.FunctionType)
+        and getattr(original, "call", function) is not function
+    )
+
+
 def _compiled(
     session: Session, function: object, original: object, args: Args, kwargs: Kwargs
 ) -> object:
@@ -281,9 +295,7 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
     if function is torch.is_grad_enabled:
         answer, entry = torch.is_grad_enabled(), session.capture.grad_at_entry
         shown = session.outside.constant("is_grad_enabled", torch.is_grad_enabled)
-        session.capture.guard(
-            f"{shown}() is {entry}", f"gradients are {'on' if entry else 'off'}"
-        )
+        session.capture.guard(f"{shown}() is {entry}", f"gradients are {'on' if entry else 'off'}")
         return answer
     if isinstance(function, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
         raise Stop(f"a call of the operator {function}")

@@ -13,6 +13,7 @@ from astjit.frontend.layouts import dense_order, dtype_of
 from astjit.frontend.metas import Call, Facts, Unfit, infer
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
+from astjit.frontend.trials import real_layouts
 from astjit.frontend.windows import window_dims, window_sizes
 from astjit.types.shape import Dim, Sym, add, evaluate, floordiv, hint, mul
 from astjit.types.tensor import TensorType
@@ -41,11 +42,11 @@ def result_types(
     if found is None or not other:
         for value in floats:
             capture.pin(value.node.number, f"the result of {call.dotted} may depend on it")
-    if found is not None:
-        return found
-    for sym in sizes:
-        capture.pin(_number(capture, sym), f"{call.dotted} gives no rule for its result's size")
-    return _types(call, (), one, one, first, first, device)
+    if found is None:
+        for sym in sizes:
+            capture.pin(_number(capture, sym), f"{call.dotted} gives no rule for its result's size")
+        found = _types(call, (), one, one, first, first, device)
+    return real_layouts(call, found, first)
 
 
 def _symbolic_types(

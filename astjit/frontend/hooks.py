@@ -264,9 +264,7 @@ def rewritten_code(function: types.FunctionType) -> types.CodeType:
         return known
     source = source_of(function)
     kept_as_text = code.co_flags & __future__.annotations.compiler_flag
-    tree = rewrite(
-        source.fresh_tree(), frozenset(code.co_freevars), annotations=not kept_as_text
-    )
+    tree = rewrite(source.fresh_tree(), frozenset(code.co_freevars), annotations=not kept_as_text)
     made = compiled(tree, code, hooks=True)
     mark_rewritten(made)
     _COPIES.put(code, made)

@@ -82,19 +82,13 @@ def separate(written: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) ->
         if _meets(tensor, spans):
             return False
         spans.append(_span(tensor))
-    for tensor in others:
-        if _meets(tensor, spans):
-            return False
-    return True
+    return not any(_meets(tensor, spans) for tensor in others)
 
 
 def _meets(tensor: torch.Tensor, spans: list[tuple[int, int]]) -> bool:
     """Whether a tensor has a byte in one of the spans."""
     start, stop = _span(tensor)
-    for begin, end in spans:
-        if begin < stop and start < end:
-            return True
-    return False
+    return any(begin < stop and start < end for begin, end in spans)
 
 
 def _span(tensor: torch.Tensor) -> tuple[int, int]:

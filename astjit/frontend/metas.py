@@ -79,8 +79,8 @@ def infer(call: Call, sizes: Mapping[str, int], *, other: bool = False) -> Facts
         except RuntimeError as error:  # no tensor has these sizes
             raise Unfit(error) from error
         tensors = [m for m in metas.values() if isinstance(m, torch.Tensor)]
-        new_args = [_example(a, metas) for a in call.args]
-        new_kwargs = {k: _example(v, metas) for k, v in call.kwargs.items()}
+        new_args = [example(a, metas) for a in call.args]
+        new_kwargs = {k: example(v, metas) for k, v in call.kwargs.items()}
         if not tensors:
             new_kwargs["device"] = torch.device("meta")
         versions = [m._version for m in tensors]
@@ -229,7 +229,7 @@ def _meta(kind: TensorType, sizes: Mapping[str, int]) -> torch.Tensor:
     return torch.empty_strided(dims, strides, dtype=getattr(torch, kind.dtype.torch), device="meta")
 
 
-def _example(value: object, metas: Mapping[int, object]) -> object:
+def example(value: object, metas: Mapping[int, object]) -> object:
     """An argument with meta tensors and example numbers in it."""
     if id(value) in metas:
         return metas[id(value)]
@@ -237,12 +237,12 @@ def _example(value: object, metas: Mapping[int, object]) -> object:
         case Int() | Float():
             return value.node.number.hint  # pinned
         case tuple() | list():
-            parts = [_example(part, metas) for part in value]
+            parts = [example(part, metas) for part in value]
             return parts if isinstance(value, list) else tuple(parts)
         case dict():
-            return {key: _example(part, metas) for key, part in value.items()}
+            return {key: example(part, metas) for key, part in value.items()}
         case slice():
-            return slice(*(_example(p, metas) for p in (value.start, value.stop, value.step)))
+            return slice(*(example(p, metas) for p in (value.start, value.stop, value.step)))
         case torch.device():
             return torch.device("meta")
     return value

@@ -226,7 +226,7 @@ class _Rewriter(Statements):
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """A chain keeps what was evaluated: `a < b < c`, each once.
 
-            H.compare('Lt', H.taken(), c) if H.link('Lt', a, b) else H.taken()
+        H.compare('Lt', H.taken(), c) if H.link('Lt', a, b) else H.taken()
         """
         self.generic_visit(node)
         signs = [text(type(op).__name__) for op in node.ops]

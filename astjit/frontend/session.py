@@ -49,6 +49,7 @@ class Answer:
         self.asked = True
         return self.compiling
 
+
 _IN_PYTHON = 1 << 9  # of the flags of a class
 
 

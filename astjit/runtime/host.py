@@ -29,8 +29,8 @@ from astjit.ir.value import Literal, Param, Result, Value
 from astjit.location import Location
 from astjit.ops.host import constant_text, host_text, mutation_lines
 from astjit.ops.spec import Kind
-from astjit.runtime.epilogue import epilogue
 from astjit.runtime.checks import guard_lines, reason_lines
+from astjit.runtime.epilogue import epilogue
 from astjit.runtime.guards import Guards
 from astjit.runtime.words import Words
 from astjit.types.dtype import F32

@@ -186,7 +186,7 @@ def test_a_loop_that_fills_a_cache():
         torch.manual_seed(1)
         cache, given, made = transformers.DynamicCache(config=model.config), ids((2, 5)), []
         for _ in range(4):
-            out = call(**given, past_key_values=cache)
+            out = call(**given, cache=cache)
             given = {"input_ids": out.logits[:, -1:].argmax(-1)}
             made.append(out.logits)
         return made, cache

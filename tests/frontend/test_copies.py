@@ -34,5 +34,5 @@ def test_the_attributes_of_a_copied_object_are_followed():
 
 
 def test_a_tensor_is_not_copied():
-    with pytest.raises(Stop, match="copy.deepcopy of a tensor"):
+    with pytest.raises(Stop, match=r"copy\.deepcopy of a tensor"):
         Captured(lambda x: copy.deepcopy([x]), torch.ones(2))

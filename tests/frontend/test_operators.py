@@ -44,6 +44,9 @@ def test_a_chain_stops_at_the_first_that_is_false():
 
 
 def test_formatting_with_percent_pins_what_it_shows():
-    captured = Captured(lambda x, n: x * len("%d %r" % (n, Full(n))), torch.ones(1, 2), 3)
+    def function(x, n):
+        return x * len("%d %r" % (n, Full(n)))  # noqa: UP031
+
+    captured = Captured(function, torch.ones(1, 2), 3)
     assert captured.failing(torch.ones(1, 2), 3) == []
     assert captured.failing(torch.ones(1, 2), 4) != []

@@ -25,7 +25,7 @@ class Plain:
     pass
 
 
-class Named(str, enum.Enum):
+class Named(str, enum.Enum):  # noqa: UP042 (not quite a StrEnum)
     RELU = "relu"
 
 

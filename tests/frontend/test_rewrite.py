@@ -34,7 +34,10 @@ def body(text, parameters="x, y", free=()):
         ("return x + 1", "return H.operand(x) + 1"),
         ("return -x", "return -H.operand(x)"),
         ("return not x", "return not H.test(x)"),
-        ("return 1 < x < y", "return H.compare('Lt', H.taken(), y) if H.link('Lt', 1, x) else H.taken()"),
+        (
+            "return 1 < x < y",
+            "return H.compare('Lt', H.taken(), y) if H.link('Lt', 1, x) else H.taken()",
+        ),
         ("return x in y", "return H.compare('In', x, y)"),
         ("return x not in y", "return H.compare('NotIn', x, y)"),
         ("return x is None", "return H.compare('Is', x, None)"),
@@ -43,7 +46,10 @@ def body(text, parameters="x, y", free=()):
             "return x is y is None",
             "return H.compare('Is', H.taken(), None) if H.link('Is', x, y) else H.taken()",
         ),
-        ("return x and y or 1", "return H.taken() if H.either(y if H.both(x) else H.taken()) else 1"),
+        (
+            "return x and y or 1",
+            "return H.taken() if H.either(y if H.both(x) else H.taken()) else 1",
+        ),
         ("return x if y else 1", "return x if H.test(y) else 1"),
         ("return f'{x:>3}'", "return f'{H.shown(x):>3}'"),
         ("return [*x, 1]", "return [*H.iterate(x), 1]"),
