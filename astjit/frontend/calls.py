@@ -37,6 +37,7 @@ from astjit.frontend.builtin_calls import (
     exposed,
     exposed_names,
 )
+from astjit.frontend.carriers import Float, Int
 from astjit.frontend.construct import construct, generated, is_generated
 from astjit.frontend.copies import deep, shallow
 from astjit.frontend.environment import environment_call
@@ -155,15 +156,24 @@ def _cached(session: Session, function: Any, args: Args, kwargs: Kwargs) -> obje
         for value in (*args, *kwargs.values()):
             key(session, value)
         return function(*args, **kwargs)
+    if function.__module__ in _PURE_CACHES and not all(map(_constant, (*args, *kwargs.values()))):
+        return session.call(attribute(session, function, "__wrapped__"), *args, **kwargs)
     given = [plain(value) for value in args]
     named = {name: plain(value) for name, value in kwargs.items()}
-    if not all(is_static(v) and not isinstance(v, torch.Tensor) for v in (*given, *named.values())):
+    if not all(map(_constant, (*given, *named.values()))):
         raise Stop(f"{path}(...), a cache, is given an object")
     shown = [session.outside.key(v) for v in given]
     shown += [f"{name}={session.outside.key(v)}" for name, v in named.items()]
     with torch_api.plain_calls():
         found = function(*given, **named)
     return session.outside.read(found, f"{path}({', '.join(shown)})")
+
+
+def _constant(value: object) -> bool:
+    """Whether a path can name it as an argument: a plain value, or a tuple of such."""
+    if type(value) is tuple:
+        return all(map(_constant, value))
+    return is_static(value) and not isinstance(value, torch.Tensor | Int | Float)
 
 
 def _dispatched(session: Session, function: Any, args: Args, kwargs: Kwargs) -> object:
@@ -356,5 +366,7 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
     return twin(hooks, function, hooks.defaults(len(args), kwargs))(*args, **kwargs)
 
 
+# Their caches hold what follows from the arguments, which nothing changes: sizes may vary.
+_PURE_CACHES = ("einops.einops",)
 _RUN_MODULES = ("einops._backends",)  # it notes types it has seen, and reads nothing else
 _EFFECTFUL = words("random logging warnings time os io pathlib threading subprocess")

@@ -238,7 +238,7 @@ class Outside:
             return repr(key)
         if type(key) is tuple:
             inner = ", ".join(map(self.key, key))
-            return f"({inner},)"
+            return f"({inner},)" if key else "()"
         return self.constant(getattr(key, "__name__", "key"), key)
 
     def items(self, value: Any) -> Any:
