@@ -36,6 +36,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 _NUMERICS = ("eager", "fp32")
+_TEXTS = ("ssa", "cuda_source", "cpp_source", "program_source", "guards", "rewritten_source")
 _BELOW = (
     staticmethod,
     classmethod,
@@ -352,14 +353,7 @@ def _compiled(fn: Callable[..., Any], config: Config) -> Any:
     call: Any = functools.update_wrapper(record.dispatcher.entry.call, fn)
     call.__astjit__ = record
     call._torchdynamo_inline = _for_dynamo(fn)
-    for name in (
-        "ssa",
-        "cuda_source",
-        "cpp_source",
-        "program_source",
-        "guards",
-        "rewritten_source",
-    ):
+    for name in _TEXTS:
         setattr(call, name, getattr(record, name))
     call.cache_info, call.cache_clear = record.dispatcher.info, record.dispatcher.clear
     return call
