@@ -10,6 +10,7 @@ import ast
 import copy
 import inspect
 import linecache
+import re
 import sys
 import tokenize
 import types
@@ -50,9 +51,15 @@ class Source:
             tree: ast.FunctionDef | ast.Lambda = copy.deepcopy(self.tree)
         else:
             tree = _parse(self.text, self.first_line)  # four times as fast as a copy
-        if self.class_name:
+        if self.class_name and _has_private_names(self.text):
             Mangler(self.class_name).visit(tree)
         return tree
+
+
+def _has_private_names(text: str) -> bool:
+    """Whether a text may have names such as `__secret`: few have, and walking a tree is slow."""
+    found = re.findall(r"\b__\w+", text)
+    return not text.isascii() or not all(name.endswith("__") for name in found)
 
 
 _KNOWN: PerCode[Source] = PerCode()
@@ -139,11 +146,11 @@ def _parse(text: str, first_line: int) -> ast.FunctionDef:
         ValueError: if there is none in the text.
     """
     indented = text[:1] in (" ", "\t")
-    (statement,) = ast.parse(("if 1:\n" if indented else "\n") + text).body
+    opening = "\n" * (first_line - 2) + "if 1:\n" if indented else "\n" * (first_line - 1)
+    (statement,) = ast.parse(opening + text).body
     found = statement.body[0] if indented and isinstance(statement, ast.If) else statement
     if not isinstance(found, ast.FunctionDef):
         raise ValueError("no plain function")
-    ast.increment_lineno(found, first_line - 2)
     return found
 
 
@@ -236,8 +243,40 @@ def _inside(code: types.CodeType, name: str) -> list[types.CodeType]:
     return [c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name]
 
 
+def _compiles_as_it_stands(source: Source, code: types.CodeType) -> bool:
+    """Whether the text, inside stand-ins for what is around it, compiles to the running code.
+
+    No needs no reason: a tree then decides. Most texts need none, and Python compiles a text in a
+    third of the time that it takes for a tree.
+    """
+    if isinstance(source.tree, ast.Lambda):
+        return False
+    around = [code.co_name]
+    opening = ""
+    if source.text[:1] in (" ", "\t"):
+        around = [FACTORY, *([source.class_name] if source.class_name else []), code.co_name]
+        free = [name for name in code.co_freevars if name != "__class__"]
+        opening = f"def {FACTORY}({', '.join(free)}):\n"
+        opening += f" class {source.class_name}:\n" if source.class_name else ""
+    flags = code.co_flags & _FUTURE
+    try:
+        made = compile(
+            opening + source.text, code.co_filename, "exec", flags=flags, dont_inherit=True
+        )
+    except (SyntaxError, ValueError):
+        return False
+    for name in around:
+        inner = _inside(made, name)
+        if not inner:
+            return False
+        made = inner[-1]
+    return same_code(requalified(made, code.co_name, code.co_qualname), code)
+
+
 def _is_text_of(source: Source, function: types.FunctionType) -> bool:
     """Whether the text compiles to the running code, in which pytest may have changed asserts."""
+    if _compiles_as_it_stands(source, function.__code__):
+        return True
     tree, code = source.fresh_tree(), function.__code__
     if same_code(compiled(tree, code, hooks=False), code):
         return True

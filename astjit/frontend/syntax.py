@@ -62,9 +62,11 @@ def at(made: Tree, node: ast.AST) -> Tree:
     """`made` at the position of `node`, with everything new inside it."""
     if not hasattr(made, "lineno"):
         ast.copy_location(made, node)
-    for child in ast.iter_child_nodes(made):
-        if isinstance(child, ast.expr | ast.stmt) and not hasattr(child, "lineno"):
-            at(child, node)
+    for field in made._fields:
+        part = getattr(made, field, None)
+        for child in part if isinstance(part, list) else (part,):
+            if isinstance(child, (ast.expr, ast.stmt)) and not hasattr(child, "lineno"):
+                at(child, node)
     return made
 
 

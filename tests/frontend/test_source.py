@@ -323,3 +323,24 @@ def test_hooks_are_one_more_free_name():
     code = compiled(tree, function.__code__, hooks=True)
     assert set(code.co_freevars) == {HOOKS, "scale"}
     assert code.co_firstlineno == function.__code__.co_firstlineno
+
+
+def test_most_texts_are_compared_as_they_stand(load, monkeypatch):
+    module = load(MODULE)
+    monkeypatch.delattr(source, "_compile")  # what compiles trees
+    for function in (module.Outer.method, module.Outer.Inner.method, module.decorated.__wrapped__):
+        assert source_of(function).tree.name == function.__name__
+
+
+@pytest.mark.parametrize(
+    ("text", "private"),
+    [
+        ("x.__a", True),
+        ("f'{x.__a}'", True),
+        ("__a_(x, __b__)", True),
+        ("x.__a__ + b__c", False),
+        ("é", True),  # Python may spell it another way
+    ],
+)
+def test_texts_without_private_names(text, private):
+    assert source._has_private_names(text) is private
