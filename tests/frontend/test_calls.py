@@ -102,6 +102,7 @@ PARTIAL = functools.partial(affine, b=3.0)
         lambda x: Scaler(2.0)(x) + Scaler(3.0).twice(x),
         lambda x: x * Options(3.0).b + Options(a=1.0, b=4.0).a,
         lambda x: x * cached(3),
+        lambda x: x * cached(()).__len__() + x * cached((3, ("a",)))[2],
         lambda x: (lambda *a, **k: a[0] * k["s"])(x, s=2.0),
         lambda x: types.SimpleNamespace(a=x).a * 2,
         lambda x: torch.finfo(torch.float32).eps + x,

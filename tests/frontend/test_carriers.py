@@ -185,6 +185,20 @@ def test_a_size_and_a_number_meet_in_host_arithmetic(capture):
     assert number_of(result).hint == 2.0
 
 
+@pytest.mark.parametrize(
+    ("compute", "text"),
+    [
+        (lambda n, k: n % k, "n % 4"),
+        (lambda n, k: n // k, "n // 4"),
+        (lambda n, k: k // n, "4 // n"),
+    ],
+)
+def test_a_size_divided_by_a_number_pins_the_number_only(capture, compute, text):
+    assert shown(compute(size(capture, value=28), scalar(capture, 4))) == text
+    assert guards(capture) == ["type(s) is int", "s == 4"]
+    assert facts(capture) == []
+
+
 def test_errors_are_pythons(capture):
     n = size(capture)
     with pytest.raises(ZeroDivisionError):

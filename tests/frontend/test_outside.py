@@ -213,6 +213,7 @@ def test_keys_as_text(outside):
     assert outside.key("a") == "'a'"
     assert outside.key((1, "b")) == "(1, 'b',)"
     assert eval(outside.key((1, "b"))) == (1, "b")
+    assert eval(outside.key(((), 1))) == ((), 1)
     assert outside.key(Plain) == "Plain"
 
 
