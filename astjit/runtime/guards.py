@@ -202,7 +202,7 @@ class Guards:
         have = {f"type({path}) is {k}" for path, k in kinds.items() if isinstance(k, ScalarType)}
         guards = [guard for guard in reads.guards if guard.test not in have]
         lacking = [guard for guard in guards if _is_lacking(guard, reads)]
-        guards = [guard for guard in guards if guard not in lacking]
+        guards = _without(guards, lacking)
         inputs = [p for p in function.params if p not in self.inputs]
         places = Places(self.words.names.take)
         owners: dict[str, _Owner] = {}
@@ -228,10 +228,10 @@ class Guards:
             self.items.append(Note(_HEADINGS.get(about) or readable(about)))
         paths = {param.path for param in owner.inputs}
         late = [g for g in owner.guards if paths & {p.text for p in places.of(g.test)}]
-        early = [g for g in owner.guards if g not in late]
+        early = _without(owner.guards, late)
         first = [g for g in early if {p.text for p in places.of(g.test)} == {about}]
         self._read(first, about, places)
-        self._read([g for g in early if g not in first], about, places)
+        self._read(_without(early, first), about, places)
         for param in owner.inputs:
             bound = places.bind(param.path, self.inputs[param])
             self.items += [Bind(statement) for _, statement in bound]
@@ -336,6 +336,12 @@ def _subject(place: Place | None, reads: Reads) -> str:
         return _STATE
     # the dicts of a module belong to it
     return re.sub(r"\.(_parameters|_buffers|_modules|__dict__)$", "", place.text)
+
+
+def _without(guards: list[Guard], others: list[Guard]) -> list[Guard]:
+    """The guards that are none of the others; a guard is added once, so identity tells."""
+    apart = set(map(id, others))
+    return [guard for guard in guards if id(guard) not in apart]
 
 
 def _is_lacking(guard: Guard, reads: Reads) -> bool:

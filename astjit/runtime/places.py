@@ -45,13 +45,20 @@ class Place:
     @property
     def lookups(self) -> int:
         """How often it would be looked up, were it not kept."""
-        return self.asked + sum(1 if p.kept else p.lookups for p in self.parts)
+        count = self.asked
+        for part in self.parts:
+            within = part.lookups
+            count += 1 if part._is_kept(within) else within
+        return count
 
     @property
     def kept(self) -> bool:
         """Whether it gets a local name."""
+        return self._is_kept(self.lookups)
+
+    def _is_kept(self, lookups: int) -> bool:
         known = self.parent is None or self.same_as
-        return bool(self.local) or (not known and self.lookups > 1)
+        return bool(self.local) or (not known and lookups > 1)
 
 
 class Places:
@@ -190,14 +197,14 @@ def _span(test: str, tree: ast.AST) -> str:
 
 
 def _is_place(tree: ast.AST) -> bool:
-    match tree:
-        case ast.Name():
-            return True
-        case ast.Attribute(value=inner):
-            return _is_place(inner)
-        case ast.Subscript(value=inner, slice=ast.Constant() | ast.Name() | ast.UnaryOp()):
-            return _is_place(inner)
-    return False
+    while not isinstance(tree, ast.Name):
+        if isinstance(tree, ast.Subscript):
+            if not isinstance(tree.slice, (ast.Constant, ast.Name, ast.UnaryOp)):
+                return False
+        elif not isinstance(tree, ast.Attribute):
+            return False
+        tree = tree.value
+    return True
 
 
 def readable(text: str) -> str:
