@@ -126,7 +126,7 @@ def images(batch, size):
     return torch.randn(batch, 3, size, size)
 
 
-SEQUENCES, SQUARES = ((2, 5), (3, 7), (4, 9)), ((2, 32), (3, 48), (4, 64), (2, 35))
+SEQUENCES, SQUARES = ((2, 3), (3, 4), (4, 5)), ((2, 32), (3, 48), (4, 64), (2, 35))
 MODELS = {
     "mlp": (
         lambda: nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.LayerNorm(32), nn.Linear(32, 16)),
