@@ -1,4 +1,4 @@
-"""Results of attention lie where PyTorch's own kernel puts them."""
+"""Results of library calls lie where PyTorch's own kernel puts them."""
 
 import pytest
 import torch
@@ -57,3 +57,54 @@ def test_what_follows_attention_has_the_strides_of_eager(monkeypatch, turned):
             torch.testing.assert_close(one, other)
             assert one.stride() == other.stride()
     assert fast.cache_info().programs == 1
+
+
+def _conv(x):
+    return F.conv2d(x, torch.ones(6, 4, 3, 3, dtype=x.dtype))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _conv,
+        lambda x: F.conv2d(x, torch.ones(6, 4, 1, 1)),
+        lambda x: F.conv_transpose2d(x, torch.ones(4, 6, 3, 3)),
+        lambda x: F.group_norm(x, 2),
+        lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"),
+        lambda x: x.roll(1, 0),
+    ],
+)
+@pytest.mark.parametrize("last", [True, False])
+def test_channels_last_goes_on(function, last):
+    x = torch.randn(2, 4, 8, 8)
+    x = x.to(memory_format=torch.channels_last) if last else x
+    given = [Capture("f", Reads(), Config()).lift(x, "x")]
+    sizes = {d.name: size for d, size in zip(given[0].kind.dims, x.shape, strict=True)}
+    real = function(x)
+    (found,) = real_layouts(
+        Call("torch.f", function, given, {}, given), [TensorType(F32, tuple(real.shape))], sizes
+    )
+    assert found.element_strides() == real.stride()
+
+
+def test_a_trial_draws_no_random_numbers():
+    capture = Capture("f", Reads(), Config())
+    given = [capture.lift(torch.ones(3, 4).t(), "x")]
+    call = Call("torch.rand_like", torch.rand_like, given, {}, given)
+    sizes = {d.name: size for d, size in zip(given[0].kind.dims, (4, 3), strict=True)}
+    torch.manual_seed(3)
+    want = torch.rand(2)
+    torch.manual_seed(3)
+    assert real_layouts(call, [given[0].kind], sizes) == [given[0].kind]
+    assert torch.equal(torch.rand(2), want)
+
+
+def test_what_the_kernel_refuses_is_left_to_the_call():
+    def refused(x):
+        raise IndexError
+
+    capture = Capture("f", Reads(), Config())
+    given = [capture.lift(torch.ones(3, 4).t(), "x")]
+    sizes = {d.name: size for d, size in zip(given[0].kind.dims, (4, 3), strict=True)}
+    call = Call("torch.refused", refused, given, {}, given)
+    assert real_layouts(call, [given[0].kind], sizes) == [given[0].kind]
