@@ -240,11 +240,8 @@ def _partial(
 
 
 def _only_shows(function: object, original: object) -> bool:
-    """Whether functools.wraps gave a function of its own what a compiled one carries."""
-    return (
-        isinstance(function, types.FunctionType)
-        and getattr(original, "call", function) is not function
-    )
+    """Whether functools.wraps gave a function or object of its own what a compiled one carries."""
+    return getattr(original, "call", function) is not function
 
 
 def _compiled(

@@ -575,3 +575,24 @@ def test_no_file(arguments, given):
         "no source for f",
         "no source for <lambda>",
     ]
+
+
+def test_an_object_around_a_compiled_function_does_what_it_says():
+    @astjit.compile
+    def inner(x):
+        return x * 2
+
+    class Wrapper:
+        def __init__(self, function):
+            functools.update_wrapper(self, function)
+            self.function = function
+
+        def __call__(self, x):
+            return self.function(x) + 1
+
+    wrapper = Wrapper(inner)
+
+    def outer(x):
+        return wrapper(x) * 3
+
+    assert astjit.compile(outer)(torch.ones(3)).tolist() == [9.0, 9.0, 9.0]
