@@ -232,10 +232,20 @@ def _compile(
 ) -> types.CodeType:
     names = [ast.alias(name) for name in imported]
     imports: list[ast.stmt] = [ast.copy_location(ast.Import(names), statement)] if names else []
-    module = ast.fix_missing_locations(ast.Module([*imports, statement], []))
+    module = ast.Module([*imports, statement], [])
     flags = code.co_flags & _FUTURE
-    made: types.CodeType = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
-    return made
+
+    def make() -> types.CodeType:
+        made: types.CodeType = compile(
+            module, code.co_filename, "exec", flags=flags, dont_inherit=True
+        )
+        return made
+
+    try:
+        return make()  # most trees have all their places; filling them in takes as long again
+    except (TypeError, ValueError):
+        ast.fix_missing_locations(module)
+        return make()
 
 
 def _inside(code: types.CodeType, name: str) -> list[types.CodeType]:
