@@ -18,11 +18,12 @@ from astjit.errors import AstjitWarning
 
 pytestmark = pytest.mark.slow
 SMALL = {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-SIZES = [(2, 7), (3, 11), (5, 4), (2, 9)]
+SIZES = [(2, 7), (3, 11), (5, 4)]
 
 
-def bert():
-    config = transformers.BertConfig(**SMALL, intermediate_size=64, max_position_embeddings=64)
+def bert(layers=2):
+    sizes = {**SMALL, "num_hidden_layers": layers}
+    config = transformers.BertConfig(**sizes, intermediate_size=64, max_position_embeddings=64)
     return transformers.BertModel(config).eval()
 
 
@@ -237,7 +238,7 @@ def _config(model):
     [_eps, _new_parameter, _new_data, _layer, _activation, _fewer_layers, _hook, _config],
 )
 def test_what_changes_later_is_followed(change):
-    model = bert()
+    model = bert(2 if change in (_layer, _fewer_layers) else 1)
     fast, given = astjit.compile(model), masked((2, 7))
     equal(fast(**given), model(**given))
     change(model)

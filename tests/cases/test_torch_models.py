@@ -188,6 +188,18 @@ MODELS = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("make", "data", "sizes", "change"), MODELS.values(), ids=MODELS)
 def test_one_program_for_all_sizes_and_changes_are_followed(make, data, sizes, change):
+    check(make, data, sizes, change)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["encoder in training, no dropout", "block", "attention"])
+def test_the_same_with_compiled_kernels(monkeypatch, name):
+    monkeypatch.delenv("CXX")
+    check(*MODELS[name])
+
+
+def check(make, data, sizes, change):
+    """Values as eager's, effects on the module too; one program; a change is followed."""
     torch.manual_seed(0)
     module = make()
     other = copy.deepcopy(module)
