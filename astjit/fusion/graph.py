@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from astjit.fusion.pieces import root_of
 from astjit.ir.function import Block, Function, Node
 from astjit.ir.value import Literal, Param, Result, Value
+from astjit.ir.walk import may_raise
 from astjit.ops.spec import Kind
 from astjit.types.tensor import TensorType
 
@@ -89,6 +90,7 @@ def _captured(block: Block) -> list[Value]:
 
 def _live(function: Function) -> set[Node]:
     todo = list(function.results)
+    todo += (r for node in function.body.nodes if may_raise(node) for r in node.results)
     found: set[Node] = set()
     while todo:
         value = todo.pop()

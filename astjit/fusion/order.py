@@ -7,6 +7,7 @@ from astjit.fusion.graph import Graph, operands
 from astjit.fusion.kernel import Group, LibraryCall, Part
 from astjit.ir.function import Node
 from astjit.ir.value import Result, Value
+from astjit.ir.walk import may_raise
 
 
 def arranged(
@@ -29,7 +30,8 @@ def arranged(
 
     needs: dict[int, list[Part]] = {}
     parts: dict[int, Part] = {}
-    todo = [p for v in graph.results if (p := part(v)) is not None]
+    wanted = [*graph.results, *(r for n in graph.nodes if may_raise(n) for r in n.results)]
+    todo = [p for v in wanted if (p := part(v)) is not None]
     while todo:
         here = todo.pop()
         if id(here) in parts:

@@ -40,6 +40,14 @@ def use_counts(block: Block) -> Counter[Value]:
     return found
 
 
+def may_raise(node: Node) -> bool:
+    """Whether PyTorch's own kernel runs, which may refuse what its meta function took.
+
+    Such a call is made even if nothing needs its result, as eager makes it.
+    """
+    return "template" in node.fields
+
+
 def has_effect(node: Node) -> bool:
     """Whether the node, or one inside its regions, must stay and must not be merged."""
     return bool(node.op.traits & Trait.EFFECT) or any(

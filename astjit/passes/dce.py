@@ -4,13 +4,13 @@
     %2 = neg %x : f32[8]        =>        %2 = neg %x : f32[8]
     return %2                             return %2
 
-Needed are the function's results, what has an effect, and their operands. A node with regions needs
+Needed are the function's results, what has an effect or may raise, and their operands. A node with regions needs
 everything that its regions yield.
 """
 
 from astjit.ir.function import Block, Function
 from astjit.ir.value import Value
-from astjit.ir.walk import has_effect
+from astjit.ir.walk import has_effect, may_raise
 
 
 def dce(function: Function) -> bool:
@@ -24,7 +24,8 @@ def _sweep(block: Block, needed: set[Value]) -> bool:
     needed.update(block.results)
     kept = []
     for node in reversed(block.nodes):
-        if not has_effect(node) and not any(result in needed for result in node.results):
+        kept_anyway = has_effect(node) or may_raise(node)
+        if not kept_anyway and not any(result in needed for result in node.results):
             changed = True
             continue
         kept.append(node)

@@ -39,3 +39,18 @@ def test_the_exception_is_eagers():
     with pytest.raises(RuntimeError) as got:
         astjit.compile(copied)(x, y)
     assert str(got.value) == str(wanted.value)
+
+
+def drops(x):
+    x.max()
+    return x * 2
+
+
+def test_a_call_that_nothing_needs_raises_as_in_eager():
+    compiled = astjit.compile(drops)
+    assert torch.equal(compiled(torch.ones(3)), torch.full((3,), 2.0))
+    with pytest.raises(RuntimeError, match="numel"):
+        drops(torch.ones(0))
+    with pytest.raises(RuntimeError, match="numel"):
+        compiled(torch.ones(0))
+    assert compiled.cache_info().programs == 1
