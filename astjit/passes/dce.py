@@ -4,8 +4,8 @@
     %2 = neg %x : f32[8]        =>        %2 = neg %x : f32[8]
     return %2                             return %2
 
-Needed are the function's results, what has an effect or may raise, and their operands. A node with regions needs
-everything that its regions yield.
+Needed are the function's results, what has an effect or may raise, and their operands. A node with
+regions needs everything that its regions yield.
 """
 
 from astjit.ir.function import Block, Function
