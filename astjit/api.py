@@ -385,7 +385,9 @@ def explain(fn: Callable[..., object], *args: object, **kwargs: object) -> Repor
     Raises:
         UsageError: it is no Python function.
     """
-    function = fn if isinstance(getattr(fn, "__astjit__", None), Record) else compile(fn)
+    own = isinstance(fn, types.FunctionType) and _record_of(fn) is None  # not compiled, or wrapped
+    known = isinstance(getattr(fn, "__astjit__", None), Record) and not own
+    function = fn if known else compile(fn)
     given: tuple[Any, tuple[object, ...], Mapping[str, object]] | None = (function, args, kwargs)
     if isinstance(function, types.MethodType):
         given = (function.__func__, (function.__self__, *args), kwargs)

@@ -127,6 +127,7 @@ def test_a_wrapper_around_a_compiled_function_does_what_it_says():
     assert astjit.compile(wrapper)(x).tolist() == [3.0, 3.0, 3.0]
     assert astjit.compile(outer)(x).tolist() == [9.0, 9.0, 9.0]
     assert astjit.compile(wrapper).cache_info().programs == 0
+    assert "inner(x) + 1" in str(astjit.explain(wrapper, x))
 
 
 def test_a_decorated_function_keeps_its_own_parameters():
