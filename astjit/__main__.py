@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from astjit.api import Record, compile
 from astjit.errors import UsageError, UserError
-from astjit.report import command
+from astjit.report import command, doctor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,6 +16,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         match options.command:
             case "explain":
                 print(_explain(options))
+            case "doctor":
+                print(doctor.report(doctor.examine()))
             case "ops":
                 print(command.list_ops())
             case "passes":

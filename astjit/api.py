@@ -11,7 +11,6 @@ For example:
 """
 
 import functools
-import logging
 import types
 import weakref
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ from astjit.config import Config, Numerics, read_environment
 from astjit.errors import UsageError
 from astjit.frontend.stops import NeedsGrad, Stop
 from astjit.ir.printer import function_text
+from astjit.report import log
 from astjit.report.explain import Report, report_eager, report_program
 from astjit.runtime.bound import Bound, parts
 from astjit.runtime.dispatch import CacheInfo, Dispatcher, unsupported
@@ -227,21 +227,16 @@ def reset() -> None:
         record.dispatcher.clear()
 
 
-def follow_log_level(level: str) -> bool:
-    """Print what astjit logs at a level such as "info" (ASTJIT_LOG); False for no known level."""
-    known = logging.getLevelNamesMapping().get(level.upper())
-    if known is not None:
-        logging.basicConfig()
-        logging.getLogger("astjit").setLevel(known)
-    return known is not None
+@functools.cache
+def _follow_log(asked: str) -> None:
+    log.follow(asked)
 
 
 def _compiler() -> Any:
     """The compiler, loaded by the first call that needs it: `import astjit` stays quick."""
     from astjit import compiler  # noqa: PLC0415
 
-    if level := read_environment().log:
-        follow_log_level(level)
+    _follow_log(read_environment().log)
     return compiler
 
 

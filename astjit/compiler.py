@@ -1,13 +1,18 @@
 """The story on one screen: a call of a user's function becomes a program (decision D9)."""
 
+import logging
+
 from astjit.config import Config
 from astjit.frontend.reads import Reads
 from astjit.frontend.segments import Segment, lower
 from astjit.frontend.split import rewritten_source
 from astjit.frontend.stops import Stop
+from astjit.fusion.describe import described
 from astjit.fusion.group import groups
 from astjit.fusion.inplace import in_place
+from astjit.fusion.kernel import Group, Parts
 from astjit.ir.function import Function
+from astjit.ops.spec import Kind
 from astjit.passes.pipeline import run
 from astjit.runtime.entry import Loaded
 from astjit.runtime.load import load, measure, program
@@ -30,6 +35,8 @@ __all__ = [
     "rewritten_source",
 ]  # what api.py, which loads this module late, reaches through it
 
+_log = logging.getLogger("astjit.fusion")
+
 
 def build(segment: Segment, reads: Reads, target: Target | None, config: Config) -> Program:
     """The program for a segment as it is called.
@@ -49,8 +56,21 @@ def build(segment: Segment, reads: Reads, target: Target | None, config: Config)
     run(function, config)  # passes/: in place, verified between all
     target = target or own_target(function)
     parts = groups(function, target.name, config)  # fusion/: kernels and library calls
+    _log_parts(function.name, parts)
     parts = in_place(parts, reads.written(function))
     return program(function, parts, reads, target)  # runtime/: the host function and its kernels
+
+
+def _log_parts(name: str, parts: Parts) -> None:
+    """What ASTJIT_LOG=fusion prints of one program."""
+    for part in parts.parts:
+        if isinstance(part, Group):
+            _log.info("%s: kernel %s (%s)", name, part.kernel.name, part.kernel.kind)
+        elif part.node.op.kind not in (Kind.VIEW, Kind.SIZE):
+            _log.info("%s: library call %s", name, described(part.node))
+    for edge in parts.unfused:
+        ends = described(edge.producer), described(edge.consumer)
+        _log.info("%s: not fused: %s -> %s: %s", name, *ends, edge.reason)
 
 
 def lowered(segment: Segment, config: Config, after: str) -> Function:

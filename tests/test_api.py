@@ -378,16 +378,6 @@ def test_torch_compile_looks_into_the_original():
     assert square.cache_info().misses == 0
 
 
-def test_the_log_level_of_the_environment():
-    logger = logging.getLogger("astjit")
-    before = logger.level
-    try:
-        assert api.follow_log_level("debug")
-        assert logger.level == logging.DEBUG
-        assert not api.follow_log_level("loud")
-        assert logger.level == logging.DEBUG
-    finally:
-        logger.setLevel(before)
 
 
 @pytest.mark.slow

@@ -48,6 +48,18 @@ def describe_group(group: Group) -> str:
     return describe(group.kernel) + "".join(f"{line}\n" for line in lines)
 
 
+def described(node: Node) -> str:
+    """An operation and where it comes from, such as "matmul (model.py:12)"."""
+    name = called(node)
+    return f"{name} ({node.location})" if node.location else name
+
+
+def called(node: Node) -> str:
+    """What is called: the function that a library call names, else the row."""
+    target = node.fields.get("target")
+    return target if isinstance(target, str) else node.op.name
+
+
 def _buffer(buffer: Buffer) -> str:
     shown = f"{buffer.name}: {buffer.dtype}[{', '.join(buffer.axes)}]"
     if buffer.strides is None:

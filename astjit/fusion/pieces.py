@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from astjit.errors import ShapeMismatch
 from astjit.fusion.axes import memory_order
+from astjit.fusion.describe import called
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node
 from astjit.ir.value import Result, Value
@@ -84,7 +85,7 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
     Raises:
         Unfit: if no kernel computes it, with the reason.
     """
-    name = node.op.name
+    name = called(node)
     if Trait.EFFECT in node.op.traits or node.regions:
         raise Unfit(f"{name} is not part of any kernel")
     types = [v.type for v in (*node.values, *node.results) if isinstance(v.type, TensorType)]

@@ -1,7 +1,7 @@
 """The command line: what becomes of a function in a file, for arguments given as types.
 
 python -m astjit explain model.py:rms_norm 'f32[128,1024]' 'f32[1024]' eps=1e-6 --show cuda
-python -m astjit ops | passes | targets
+python -m astjit ops | passes | targets | doctor
 """
 
 import argparse
@@ -43,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("ops", help="every operation that astjit knows")
     commands.add_parser("passes", help="the passes over the SSA, in order")
     commands.add_parser("targets", help="what kernels are generated for, and whether they run here")
+    commands.add_parser("doctor", help="versions, compilers and devices found here, and one test")
     return top
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from astjit.errors import UserError
+from astjit.fusion.describe import described
 from astjit.fusion.kernel import Group, Kernel, LibraryCall, facts, is_load, is_reduce, is_store
-from astjit.ir.function import Node
 from astjit.ir.value import Literal
 from astjit.location import Location
 from astjit.ops.spec import Kind
@@ -168,13 +168,6 @@ def report_eager(name: str, why: UserError, gradients: int) -> Report:
     text = str(why).partition("\n")[2].partition("\n")[0].strip() if place else ""
     where = (place.file, place.line) if place else ("", 0)
     return Report(name, "", fallbacks=(Fallback(*where, text, why.seen),), gradients=gradients)
-
-
-def described(node: Node) -> str:
-    """An operation and where it comes from, such as "matmul (model.py:12)"."""
-    target = node.fields.get("target")
-    name = target if isinstance(target, str) else node.op.name
-    return f"{name} ({node.location})" if node.location else name
 
 
 def _kernel(group: Group, target: str, sizes: Mapping[str, int], texts: Texts) -> KernelReport:

@@ -25,7 +25,7 @@ from astjit.runtime.entry import Entry, Loaded
 from astjit.runtime.locks import Lock
 from astjit.runtime.words import MISS
 
-_log = logging.getLogger("astjit")
+_log, _log_guards = logging.getLogger("astjit.segments"), logging.getLogger("astjit.guards")
 _OURS = (os.path.dirname(os.path.dirname(__file__)) + os.sep, "<astjit ")
 MOST_PROGRAMS = 8
 _GRADIENT = "an input requires a gradient"
@@ -165,6 +165,8 @@ class Dispatcher:
     def _compile(self, values: tuple[object, ...], kind: object) -> Outcome:
         """A new program, or the reason why there is none."""
         reason, alike = _commonest([loaded.why_not(*values) for loaded in self._loaded])
+        if reason:
+            _log_guards.info("%s: none of %d fits: %s", self.name, len(self._loaded), reason)
         if len(self._loaded) >= MOST_PROGRAMS:
             self._given_up = True
             told = f"{self.name} has {MOST_PROGRAMS} programs; other calls run eagerly"

@@ -30,7 +30,7 @@ from astjit.targets.spec import Target
 from astjit.targets.table import TARGETS
 from astjit.types.tensor import TensorType
 
-_log = logging.getLogger("astjit")
+_log = logging.getLogger("astjit.build")
 _told: set[str] = set()  # warnings that this process has given
 
 

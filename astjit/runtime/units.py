@@ -7,7 +7,10 @@ A process loads each library once; what was built before by any process comes fr
 """
 
 import ctypes
+import logging
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,6 +25,7 @@ from astjit.targets.cxx import Compiler, build_library, find_compiler, flags
 from astjit.targets.nvrtc import compile_cuda, nvrtc_options, nvrtc_version
 
 Code = TypeVar("Code")
+_log = logging.getLogger("astjit.build")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +77,18 @@ def cpu_library(text: str) -> Built[ctypes.CDLL]:
         library = _load(disk.find(key, ".so"))
         origin = "disk" if library is not None else "built"
         if library is None:
-            library = _build(compiler, text, key, disk)
+            library = _timed(key, lambda: _build(compiler, text, key, disk))
+        else:
+            _log.info("found %s on disk", key[:12])
         _loaded.libraries[key] = library
     return Built(library, origin)
+
+
+def _timed(key: str, build: Callable[[], Code]) -> Code:
+    start = time.perf_counter()
+    made = build()
+    _log.info("built %s in %.2f s", key[:12], time.perf_counter() - start)
+    return made
 
 
 def _load(path: Path | None) -> ctypes.CDLL | None:
@@ -114,8 +127,11 @@ def cuda_image(text: str, arch: str) -> Built[bytes]:
     image = disk.read(key, ".cubin")
     origin = "disk" if image is not None else "built"
     if image is None:
-        image = compile_cuda(text, arch).cubin  # outside the lock: several build at once
+        # outside the lock: several build at once
+        image = _timed(key, lambda: compile_cuda(text, arch).cubin)
         disk.store(key, ".cubin", image)
+    else:
+        _log.info("found %s on disk", key[:12])
     with _loaded.lock:
         _loaded.images[key] = image
     return Built(image, origin)

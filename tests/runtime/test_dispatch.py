@@ -226,6 +226,7 @@ def test_what_happens_is_logged(caplog):
     call(2.5)
     assert [record.getMessage() for record in caplog.records] == [
         "original: program 0, because new",
+        "original: none of 1 fits: x is no int",
         "original: program 1, because x is no int",
     ]
 
