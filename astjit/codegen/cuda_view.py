@@ -212,7 +212,7 @@ class CudaView:
             return self.vectors[self.kernel.buffer(node.operands[0]).name]
         stored = self._stored_buffer(value)
         if stored is not None:
-            return self.vectors[stored.name]
+            return self.stored[stored.name]
         wish = user_name(value) or (node.op.name if isinstance(node, Node) else "kept")
         return scope.take(f"{wish}_v")
 

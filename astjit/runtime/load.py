@@ -21,11 +21,11 @@ from astjit.runtime.binding import binding_text, bound
 from astjit.runtime.entry import Loaded
 from astjit.runtime.host import HostText, HostWriter, plain_entry
 from astjit.runtime.interpret import bind_sizes, interpret
+from astjit.runtime.machine import Machine
 from astjit.runtime.program import Program
 from astjit.runtime.units import cpu_library
 from astjit.runtime.variants import CudaKernel
 from astjit.targets.cxx import flags
-from astjit.targets.driver import Launcher
 from astjit.targets.spec import Target
 from astjit.targets.table import TARGETS
 from astjit.types.tensor import TensorType
@@ -72,7 +72,7 @@ def measure(
     return bind_sizes(made.function.params, values), pointers
 
 
-def load(made: Program, launcher: Launcher | None = None) -> Loaded:
+def load(made: Program, machine: Machine | None = None) -> Loaded:
     """Make a program callable; CPU kernels are built now, CUDA variants when first needed.
 
     Without a C++ compiler (told once in a process), and where a text does not compile (told for
@@ -80,10 +80,10 @@ def load(made: Program, launcher: Launcher | None = None) -> Loaded:
 
     Args:
         made: the program.
-        launcher: for CUDA; by default the driver of this machine.
+        machine: what CUDA kernels run on, by default this machine.
     """
     if made.target != "cpu":
-        launched = {name: _cuda(group, launcher) for name, group in made.host.kernels.items()}
+        launched = {name: _cuda(group, machine) for name, group in made.host.kernels.items()}
         return _made(made, made.host, launched, lambda: _origins(launched.values()))
     if made.unit is None:
         return _made(made, made.host, {}, lambda: ())
@@ -120,11 +120,11 @@ def _interpret(function: Function, *arguments: object) -> list[object]:
     return list(interpret(function, arguments))  # type: ignore[arg-type]  # as the guards checked
 
 
-def _cuda(group: Group, launcher: Launcher | None) -> CudaKernel:
+def _cuda(group: Group, machine: Machine | None) -> CudaKernel:
     kind = (*group.outputs, *group.inputs)[0].type
     assert isinstance(kind, TensorType)
     device = int(kind.device.partition(":")[2] or 0)
-    return CudaKernel(group.kernel, source_line, device, launcher)
+    return CudaKernel(group.kernel, source_line, device, machine)
 
 
 def _made(

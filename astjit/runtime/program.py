@@ -11,6 +11,7 @@ from astjit.frontend.reads import Reads
 from astjit.fusion.kernel import Group, Parts
 from astjit.ir.function import Function
 from astjit.runtime.host import HostText
+from astjit.targets.table import TARGETS
 from astjit.types.tensor import TensorType
 
 
@@ -42,13 +43,13 @@ class Program:
     @property
     def misplaced(self) -> str:
         """A tensor that kernels are given and cannot reach, "" when there is none."""
-        device = self.target  # targets are called after the devices whose tensors they take
+        device = TARGETS[self.target].device
         for group in self.groups:
             for value in (*group.inputs, *group.outputs):
                 kind = value.type
                 if isinstance(kind, TensorType) and kind.device.partition(":")[0] != device:
                     name = value.name or "a tensor"
-                    return f"{name} is on {kind.device}, the kernels are for {device}"
+                    return f"{name} is on {kind.device}, the kernels are for {self.target}"
         return ""
 
 

@@ -4,25 +4,25 @@ kernel(x.data_ptr(), y.data_ptr(), rows, cols)  =>  `schedule` picks a variant, 
 first time, the driver queues it on torch's stream
 """
 
+import logging
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-
-import torch
 
 from astjit.codegen.emit import cuda_unit
 from astjit.codegen.signature import Entry
+from astjit.errors import AstjitWarning, KernelBuildError
 from astjit.fusion.kernel import Group, Kernel
 from astjit.fusion.launch import launch
 from astjit.fusion.schedule import Schedule, schedule
 from astjit.ir.value import Value
 from astjit.location import Location
 from astjit.runtime.locks import Lock
-from astjit.runtime.units import cuda_image
-from astjit.targets.cuda import DEFAULT_ARCH, device_arch
-from astjit.targets.driver import Launcher, Loaded
+from astjit.runtime.machine import Machine, this_machine
+from astjit.targets.driver import Loaded
 from astjit.types.shape import evaluate
 
+_log = logging.getLogger("astjit")
 SourceLine = Callable[[Location], str]
 _LETTERS = {"pointer": "p", "long": "l", "int": "i", "double": "d", "float": "f", "bool": "b"}
 _WIDEST = 16  # bytes of one access
@@ -61,8 +61,7 @@ class CudaKernel:
         kernel: what is run.
         source_line: for the comments of its text.
         device: the ordinal of the device.
-        launcher: by default the one of this machine.
-        arch: by default the device's.
+        machine: what it runs on, by default this machine.
 
     Attributes:
         built: the variants so far.
@@ -74,14 +73,14 @@ class CudaKernel:
         kernel: Kernel,
         source_line: SourceLine,
         device: int = 0,
-        launcher: Launcher | None = None,
-        arch: str = "",
+        machine: Machine | None = None,
     ) -> None:
         self.kernel, self.source_line, self.device = kernel, source_line, device
         self.built: dict[Schedule, tuple[Loaded, Entry]] = {}
         self.origins: list[str] = []
-        self._launcher, self._arch = launcher, arch
+        self._given = machine
         self._plans: dict[tuple[object, ...], Plan] = {}
+        self._refused: dict[Schedule, KernelBuildError] = {}
         self._lock = Lock()
         self._pointers = len(kernel.buffers)
         self._sizes = self._pointers + len(kernel.axes)
@@ -89,38 +88,46 @@ class CudaKernel:
         self._widths = _stride_widths(kernel)
 
     def __call__(self, *given: int) -> None:
-        """Queue one launch on torch's current stream of the device."""
+        """Queue one launch on torch's current stream of the device.
+
+        Loading makes a device current as launching does, so both happen while it is torch's own.
+        """
+        machine = self._given or this_machine()
+        if machine.current_device() == self.device:
+            self._run(machine, given)
+        else:
+            with machine.on_device(self.device):
+                self._run(machine, given)
+
+    def _run(self, machine: Machine, given: tuple[int, ...]) -> None:
         sizes = given[self._pointers : self._sizes]
         strides = given[self._sizes : self._strides]
         steps = (s * w for s, w in zip(strides, self._widths, strict=True))
         aligned = alignment(*given[: self._pointers], *steps)
         plan = self._plans.get((sizes, aligned))
         if plan is None:
-            plan = self._plan(sizes, aligned)
-        if plan.loaded is None:
-            return
-        arguments = [given[at] for at in plan.picks]
-        if self._launcher is None and torch.cuda.current_device() != self.device:
-            with torch.cuda.device(self.device):
-                self._launch(plan, arguments)
-        else:
-            self._launch(plan, arguments)
+            plan = self._plan(machine, sizes, aligned)
+        if plan.loaded is not None:
+            arguments = [given[at] for at in plan.picks]
+            stream = machine.current_stream(self.device)
+            machine.launcher.launch(plan.loaded, plan.grid, plan.block, arguments, stream=stream)
 
-    def _launch(self, plan: Plan, arguments: list[int]) -> None:
-        assert plan.loaded is not None
-        handle = 0 if self._launcher is not None else current_stream(self.device)
-        used = self._launcher or machine_launcher()
-        used.launch(plan.loaded, plan.grid, plan.block, arguments, stream=handle)
-
-    def _plan(self, sizes: tuple[int, ...], aligned: int) -> Plan:
+    def _plan(self, machine: Machine, sizes: tuple[int, ...], aligned: int) -> Plan:
         named = dict(zip(self.kernel.axes, sizes, strict=True))
         chosen = schedule(self.kernel, "cuda", named, aligned)
         shape = launch(self.kernel, chosen, named)
         if shape is None:
             return Plan(None)
         with self._lock:
+            if chosen in self._refused:
+                raise self._refused[chosen].with_traceback(None)
             if chosen not in self.built:
-                self.built[chosen] = self._build(chosen, shape.shared)
+                try:
+                    self.built[chosen] = self._build(machine, chosen, shape.shared)
+                except KernelBuildError as error:
+                    self._refused[chosen] = error
+                    self._tell(error)
+                    raise
             loaded, entry = self.built[chosen]
             plan = Plan(loaded, shape.grid, shape.block, self._picks(entry))
             if len(self._plans) >= _MOST_PLANS:
@@ -128,16 +135,23 @@ class CudaKernel:
             self._plans[sizes, aligned] = plan
         return plan
 
-    def _build(self, chosen: Schedule, shared: int) -> tuple[Loaded, Entry]:
-        arch = self._arch or (device_arch(self.device) if self._launcher is None else DEFAULT_ARCH)
+    def _build(self, machine: Machine, chosen: Schedule, shared: int) -> tuple[Loaded, Entry]:
+        arch = machine.arch(self.device)
         text = cuda_unit([(self.kernel, chosen)], self.source_line, arch)
         entry = text.entries[self.kernel.name]
         letters = "".join(_LETTERS[argument.ctype] for argument in entry.arguments)
-        image = cuda_image(text.source, arch)
+        image = machine.image(text.source, arch)
         self.origins.append(image.origin)
-        used = self._launcher or machine_launcher()
-        loaded = used.load(image.code, entry.name, letters, device=self.device, shared=shared)
+        load = machine.launcher.load
+        loaded = load(image.code, entry.name, letters, device=self.device, shared=shared)
         return loaded, entry
+
+    def _tell(self, error: KernelBuildError) -> None:
+        """Once a variant: calls that need it run eagerly, and nothing builds it again."""
+        _log.error("%s", error)
+        shown = str(error).partition("\n")[0]
+        told = f"calls that need {self.kernel.name} for these sizes run eagerly: {shown}"
+        warnings.warn(AstjitWarning(told), stacklevel=2)
 
     def _picks(self, entry: Entry) -> tuple[int, ...]:
         kernel = self.kernel
@@ -157,20 +171,6 @@ def _stride_widths(kernel: Kernel) -> tuple[int, ...]:
             if isinstance(stride, str) and (axis,) != inner:
                 widths[stride] = min(widths[stride], buffer.dtype.itemsize)
     return tuple(widths.values())
-
-
-@cache
-def machine_launcher() -> Launcher:
-    """The launcher of this machine's driver."""
-    return Launcher()
-
-
-def current_stream(device: int) -> int:
-    """The raw handle of torch's current stream of a device."""
-    try:
-        return int(torch._C._cuda_getCurrentRawStream(device))
-    except AttributeError:  # a private name; the public way makes an object
-        return int(torch.cuda.current_stream(device).cuda_stream)
 
 
 def call_variants(

@@ -1,10 +1,14 @@
+import contextlib
 import struct
+from dataclasses import replace
 
 import pytest
 import torch
 
+from astjit.errors import AstjitWarning, KernelBuildError
 from astjit.fusion.schedule import schedule
 from astjit.runtime.load import load, source_line
+from astjit.runtime.machine import Machine
 from astjit.runtime.texts import cuda_text
 from astjit.runtime.variants import CudaKernel, alignment, call_variants
 from astjit.targets.driver import Launcher
@@ -15,10 +19,10 @@ class Notes:
     """A driver that writes down launches."""
 
     def __init__(self):
-        self.kernels, self.launches = [], []
+        self.kernels, self.launches, self.streams = [], [], []
 
     def use_device(self, device):
-        pass
+        self.device = device
 
     def kernel(self, cubin, name):
         assert cubin[:4] == b"\x7fELF"
@@ -36,6 +40,7 @@ class Notes:
 
     def launch(self, stream, config, kernel, arguments):
         self.launches.append((config, kernel, list(arguments)))
+        self.streams.append(stream)
 
 
 @pytest.fixture
@@ -51,18 +56,32 @@ def test_alignment(numbers, wanted):
     assert alignment(*numbers) == wanted
 
 
-def rms_kernel(notes):
+def machine(notes, **changes):
+    """This machine as if it had a GPU, and torch worked on device 0 and stream 0x50 of each."""
+    plain = Machine(
+        Launcher(notes),
+        arch=lambda device: "sm_90",
+        current_device=lambda: 0,
+        current_stream=lambda device: 0x50 + device,
+    )
+    return replace(plain, **changes)
+
+
+def rms_kernel(notes, device=0, **changes):
     (group,) = made(RMS_NORM, "cuda").groups
-    return CudaKernel(group.kernel, source_line, 0, Launcher(notes), "sm_90"), group.kernel
+    return CudaKernel(group.kernel, source_line, device, machine(notes, **changes)), group.kernel
+
+
+ALIGNED = (0x100, 0x200, 0x300, 0x400, 0x500)
 
 
 def test_arguments_grid_and_block_follow_the_text_and_the_sizes(notes):
     run, kernel = rms_kernel(notes)
-    run(0x100, 0x200, 0x300, 0x400, 0x500, 7, 1024, 1e-6)
+    run(*ALIGNED, 7, 1024, 1e-6)
     ((config, name, arguments),) = notes.launches
     chosen = schedule(kernel, "cuda", {"rows": 7, "cols": 1024}, 16)
     assert (config, name) == (((7, 1), (chosen.threads, 1), 0), ("rms_norm", 1))
-    assert arguments[:6] == [0x100, 0x200, 0x300, 0x400, 0x500, 1024]
+    assert arguments[:6] == [*ALIGNED, 1024]
     # a float parameter takes the low half of the bits of an int
     assert arguments[6] == int.from_bytes(struct.pack("<f", 1e-6), "little")
     assert len(arguments) == 7
@@ -70,14 +89,13 @@ def test_arguments_grid_and_block_follow_the_text_and_the_sizes(notes):
 
 def test_a_variant_is_built_once_and_chosen_by_sizes_and_alignment(notes):
     run, kernel = rms_kernel(notes)
-    aligned = (0x100, 0x200, 0x300, 0x400, 0x500)
     for pointers, rows, cols in (
-        (aligned, 7, 1024),
-        (aligned, 9, 1024),
-        (aligned, 9, 512),
-        ((0x104, *aligned[1:]), 9, 1024),
-        (aligned, 9, 1024),
-        (aligned, 9, 100_000),
+        (ALIGNED, 7, 1024),
+        (ALIGNED, 9, 1024),
+        (ALIGNED, 9, 512),
+        ((0x104, *ALIGNED[1:]), 9, 1024),
+        (ALIGNED, 9, 1024),
+        (ALIGNED, 9, 100_000),
     ):
         run(*pointers, rows, cols, 1e-6)
     sizes = [(1024, 16), (512, 16), (1024, 4), (100_000, 16)]
@@ -95,9 +113,62 @@ def test_no_rows_launch_nothing(notes):
     assert notes.launches == notes.kernels == []
 
 
+def test_a_launch_goes_to_torchs_current_stream(notes):
+    run, _ = rms_kernel(notes)
+    run(*ALIGNED, 7, 1024, 1e-6)
+    assert notes.streams == [0x50]
+
+
+def test_on_another_device_torch_is_moved_there_and_back(notes):
+    """Also while a variant is built: loading makes the device current."""
+    torch_device = [0]
+
+    @contextlib.contextmanager
+    def on_device(device):
+        before, torch_device[0] = torch_device[0], device
+        yield
+        torch_device[0] = before
+
+    class Moves(Notes):
+        def kernel(self, cubin, name):
+            assert torch_device == [self.device] == [1]
+            return super().kernel(cubin, name)
+
+        def launch(self, *what):
+            assert torch_device == [self.device] == [1]
+            super().launch(*what)
+
+    moves = Moves()
+    run, _ = rms_kernel(moves, 1, on_device=on_device, current_device=lambda: torch_device[0])
+    run(*ALIGNED, 7, 1024, 1e-6)
+    run(*ALIGNED, 7, 1024, 1e-6)
+    assert torch_device == [0]
+    assert moves.streams == [0x51] * 2
+
+
+def test_a_variant_that_does_not_compile_is_told_of_and_tried_once(notes, caplog):
+    tried = []
+
+    def image(text, arch):
+        tried.append(arch)
+        raise KernelBuildError("nvrtc", "", "no such thing")
+
+    run, _ = rms_kernel(notes, image=image)
+    with (
+        pytest.warns(AstjitWarning, match="rms_norm for these sizes run eagerly"),
+        pytest.raises(KernelBuildError, match="no such thing"),
+    ):
+        run(*ALIGNED, 7, 1024, 1e-6)
+    with pytest.raises(KernelBuildError, match="no such thing"):
+        run(*ALIGNED, 8, 1024, 1e-6)
+    assert tried == ["sm_90"]
+    assert notes.launches == []
+    assert caplog.text.count("no such thing") == 1
+
+
 def test_a_program_launches_through_the_driver(notes):
     # the types say "cpu", so that CPU tensors pose as the device's
-    loaded = load(made(RMS_NORM, "cuda"), Launcher(notes))
+    loaded = load(made(RMS_NORM, "cuda"), machine(notes))
     x, residual, w = torch.randn(5, 64), torch.randn(5, 64), torch.randn(64)
     h, y = loaded.run(x, residual, w, 1e-6)
     ((_, name, arguments),) = notes.launches
