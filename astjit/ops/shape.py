@@ -249,7 +249,7 @@ ROWS = (
     _view(
         "select",
         _infer_select,
-        View(_select_offset, _select_axes, by_row("select_update")),
+        View(_select_offset, _none, by_row("select_update")),
         "the slice at one index of an axis, which goes",
         fields=(DIM, Field("index", FieldKind.SIZE)),
         torch=("torch.select", "Tensor.select"),
