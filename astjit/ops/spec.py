@@ -203,7 +203,8 @@ class View:
     Attributes:
         offset: elements from the source's first element to the result's.
         axes: for each result axis the source axis it walks, or None for a new or broadcast one;
-            None instead of a tuple when the view is more than a choice of axes (slice, select, reshape).
+            None instead of a tuple when the view is more than a choice of axes (slice, select,
+            reshape).
         update: emits the source as it is once the view's elements are others, given the source,
             the new elements in the view's type, and the view's fields.
     """
