@@ -1,7 +1,7 @@
 """Which row a torch call is: its arguments bound to the row's operands and fields.
 
     bind("torch.sum", (x, 1), {"keepdim": True}, is_operand)  =>  sum, (x,), dim=(1,), keepdim=True
-    bind("torch.add", (x, y), {"alpha": 2}, is_operand)       =>  None: a library call
+    bind("torch.sort", (x,), {}, is_operand)                  =>  None: a library call
 
 The front end says which values are operands and converts what only it knows (dtypes, symbolic
 sizes). No torch here: the functions go by name.

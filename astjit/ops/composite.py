@@ -20,6 +20,7 @@ from astjit.ops.rules import (
     reduced_type,
     same,
 )
+from astjit.ops.scaled import spread
 from astjit.ops.spec import (
     Call,
     Emitter,
@@ -30,9 +31,7 @@ from astjit.ops.spec import (
     Operand,
     Ref,
     Rule,
-    is_scalar,
     tensor_of,
-    type_of,
 )
 from astjit.types.dtype import DType
 from astjit.types.shape import Dim
@@ -71,15 +70,8 @@ def _infer_clamp(call: Call) -> tuple[Type, ...]:
     return PROMOTE.infer(call)
 
 
-def _spread(emit: Emitter, value: Number, x: Number) -> Number:
-    """A number as a tensor, as x is one: what is computed of it is then no Python number."""
-    if not is_scalar(type_of(value)):
-        return value
-    return emit.emit("where", emit.emit("lt", x, x), x, value)
-
-
 def _remainder(emit: Emitter, x: Number, y: Number) -> Sequence[Ref]:
-    y = _spread(emit, y, x)
+    y = spread(emit, y, x)
     rest = emit.emit("fmod", x, y)
     other_sign = emit.emit("ne", emit.emit("lt", rest, 0), emit.emit("lt", y, 0))
     wrong = emit.emit("logical_and", emit.emit("ne", rest, 0), other_sign)
@@ -88,7 +80,7 @@ def _remainder(emit: Emitter, x: Number, y: Number) -> Sequence[Ref]:
 
 def _floor_divide(emit: Emitter, x: Number, y: Number) -> Sequence[Ref]:
     """As ATen's div_floor_floating: from the remainder, so that (x // y) * y + x % y is x."""
-    y = _spread(emit, y, x)
+    y = spread(emit, y, x)
     quotient = emit.emit("div", x, y)
     rest = emit.emit("fmod", x, y)
     exact = emit.emit("div", emit.emit("sub", x, rest), y)
@@ -105,14 +97,6 @@ def _floor_divide(emit: Emitter, x: Number, y: Number) -> Sequence[Ref]:
 
 def _trunc_divide(emit: Emitter, x: Number, y: Number) -> Sequence[Ref]:
     return (emit.emit("trunc", emit.emit("div", x, y)),)
-
-
-def _addcdiv(emit: Emitter, x: Ref, a: Ref, b: Ref, value: Number) -> Sequence[Ref]:
-    return (emit.emit("add", x, emit.emit("div", emit.emit("mul", a, value), b)),)
-
-
-def _infer_addcdiv(call: Call) -> tuple[Type, ...]:
-    return FLOATING.infer(Call(call.types[:3], call.fields, call.sizes, call.default))
 
 
 def _gelu(emit: Emitter, x: Ref, *, approximate: str) -> Sequence[Ref]:
@@ -416,18 +400,6 @@ ACTIVATIONS = (
         signature="input, min=None, max=None, *, out=None",
         expand=_clamp,
         doc="the input, at least `min` and at most `max`; NaN stays",
-    ),
-    Op(
-        name="addcdiv",
-        kind=Kind.COMPOSITE,
-        rule=Rule(_infer_addcdiv, None, (("f32[3, 4]", "f32[3, 1]", "f32[4]", "float"),)),
-        operands=(*X, Operand("tensor1"), Operand("tensor2"), Operand("value")),
-        torch=("torch.addcdiv", "Tensor.addcdiv"),
-        signature="input, tensor1, tensor2, *, value=1, out=None",
-        rounds="once",
-        expand=_addcdiv,
-        wide_numbers=True,
-        doc="`input + value * tensor1 / tensor2`",
     ),
 )
 

@@ -175,6 +175,12 @@ FLOAT = _rule(float_of, float_of, ANY_PAIR)
 FLOAT_ONE = _rule(float_of, float_of, SINGLE + INTEGER + BOOLEAN)
 # floats, or integers with floats
 FLOATING = _rule(promoted, promoted, PAIR + MIXED_PAIR[:2], lambda dtype: dtype.is_float)
+FUSED = _rule(
+    promoted,
+    promoted,
+    (("f32[3, 4]", "f32[4]", "f32[3, 1]"), ("bf16[5]", "float", "bf16[5]"), ("f64[3]",) * 3),
+    lambda dtype: dtype.is_float,
+)
 FLOATING_ONE = _rule(promoted, promoted, SINGLE, lambda dtype: dtype.is_float)
 # operands promoted, the result is bool
 COMPARE = _rule(_bool, promoted, ANY_PAIR)

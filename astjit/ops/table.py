@@ -15,6 +15,7 @@ from astjit.ops import (
     library,
     linear,
     reduce,
+    scaled,
     shape,
     spellings,
     update,
@@ -28,6 +29,7 @@ _FAMILIES = (
     reduce,
     shape,
     gather,
+    scaled,
     composite,
     factory,
     linear,
@@ -64,6 +66,7 @@ def by_torch(rows: Iterable[Row]) -> dict[str, tuple[Row, ...]]:
 
 SPELLINGS: tuple[Spelling, ...] = (
     *arithmetic.SPELLINGS,
+    *scaled.SPELLINGS,
     *spellings.SPELLINGS,
     *viewing.SPELLINGS,
     *factory.SPELLINGS,

@@ -203,7 +203,8 @@ def test_every_elementwise_row_is_spelled_for_every_dtype_it_computes_in(op, dia
 C_BUILTINS = {
     "cpu": {"to_", "f"},
     "cuda": {
-        "to_", "fabsf", "fabs", "sqrtf", "sqrt", "powf", "pow", "fmodf", "fmod", "isinf",
+        "to_", "fabsf", "fabs", "fmaf", "fma",
+        "sqrtf", "sqrt", "powf", "pow", "fmodf", "fmod", "isinf",
         "isfinite", "floorf", "floor", "ceilf", "ceil", "truncf", "trunc", "rintf", "rint",
         *(f"{n}{f}" for n in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin",
                               "cos", "tanh", "erf") for f in ("f", "")),

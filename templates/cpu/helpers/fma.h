@@ -19,6 +19,8 @@ HELPER vf fma(vf a, vf b, vf c) {
   return __builtin_convertvector(product + __builtin_convertvector(c, vd), vf);
 }
 #endif
+HELPER float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+HELPER double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 // first * x^n + ... + last, by Horner.
 template <class... C> HELPER vf poly(vf x, float first, C... rest) {
   vf p = fill(first);
