@@ -347,24 +347,10 @@ def _compiled(fn: Callable[..., Any], config: Config) -> Any:
     record = Record(fn, config)
     call: Any = functools.update_wrapper(record.dispatcher.entry.call, fn)
     call.__astjit__ = record
-    call._torchdynamo_inline = _for_dynamo(fn)
     for name in _TEXTS:
         setattr(call, name, getattr(record, name))
     call.cache_info, call.cache_clear = record.dispatcher.info, record.dispatcher.clear
     return call
-
-
-def _for_dynamo(fn: types.FunctionType) -> Callable[..., object]:
-    """What torch.compile looks into instead of a compiled function: a call of the original.
-
-    It takes what has a `cache_info` for an lru_cache, and warns unless that is torch's own.
-    """
-
-    def original(*args: object, **kwargs: object) -> object:
-        return fn(*args, **kwargs)
-
-    original.__module__ = "torch"
-    return original
 
 
 def explain(fn: Callable[..., object], *args: object, **kwargs: object) -> Report:

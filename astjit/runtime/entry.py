@@ -3,7 +3,7 @@
     def rms_norm(x, residual, w, eps=unset):
         if eps is unset:
             eps = original.__defaults__[-1]
-        if function_modes() or dispatch_modes() or autocast() or tracing() or ...:
+        if in_torch_compile() or function_modes() or dispatch_modes() or autocast() or ...:
             return original(x, residual, w, eps)
         calls[0] += 1
         try:
@@ -46,7 +46,8 @@ _STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY)
 _BODY = """\
 def {name}({declared}):
 {filled}    if (
-        {function_modes}()
+        {dynamo}()
+        or {function_modes}()
         or {dispatch_modes}()
         or {tracing}()
         or {transforms}()
@@ -141,6 +142,7 @@ class Entry:
 
         unset = known("unset", _UNSET)
         words = {
+            "dynamo": known("in_torch_compile", torch.compiler.is_dynamo_compiling),
             "function_modes": known("function_modes", _C._len_torch_function_stack),
             "dispatch_modes": known("dispatch_modes", _C._len_torch_dispatch_stack),
             "tracing": known("is_tracing", _C._is_tracing),

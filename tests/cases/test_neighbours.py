@@ -5,6 +5,7 @@ the original as well.
 """
 
 import copy
+import functools
 import io
 import warnings
 
@@ -200,6 +201,14 @@ def in_torch_compile(f):
     return whole(*inputs())
 
 
+def in_torch_compile_under_a_wrapper(f):
+    @functools.wraps(f)
+    def and_more(*args, **kwargs):
+        return f(*args, **kwargs) + 100
+
+    return torch.compile(lambda x, w: and_more(x, w), backend="eager", fullgraph=True)(*inputs())
+
+
 def in_torch_export(f):
     x, _ = inputs()
     module = Calls(f)
@@ -327,6 +336,7 @@ ROWS = [
     in_autocast,
     in_inference_mode,
     in_torch_compile,
+    in_torch_compile_under_a_wrapper,
     in_torch_export,
     in_symbolic_trace,
     in_make_fx,

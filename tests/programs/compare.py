@@ -134,7 +134,13 @@ def _atom(value: object) -> object:
 
 
 def raised(error: BaseException, file: str) -> dict[str, object]:
-    """The facts of an exception: type, message, and its line in the program."""
+    """The facts of an exception: type, message, and its line in the program.
+
+    The line of an UnboundLocalError is left out: once Python 3.11 has run a loop a few times, it
+    joins the store to `i` in `for i in y:` and a read after it, and tells the line of the store.
+    """
+    if isinstance(error, UnboundLocalError):
+        return {"exception": (type(error).__name__, str(error))}
     line, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file:

@@ -1,6 +1,7 @@
 """Comparing random programs finds what a wrong compiler does."""
 
 import copy
+import types
 
 import pytest
 import torch
@@ -108,6 +109,11 @@ def stale_global(function, args, kwargs):
         names["SCALE"] = kept
 
 
+def never_warm(function, args, kwargs):
+    code = function.__code__.replace()  # Python specialises each code object by itself
+    return types.FunctionType(code, function.__globals__)(*args, **kwargs)
+
+
 def faults(monkeypatch, change, seeds=SEEDS):
     monkeypatch.setattr(astjit, "compile", wrong(change))
     found = [run_program(generate(seed)).fault for seed in seeds]
@@ -168,6 +174,12 @@ def test_half_an_effect_before_an_exception_is_seen(monkeypatch):
     made = program("x.add_(1)", "raise ValueError('no')")
     assert kind_of(monkeypatch, as_written, made) is None
     assert kind_of(monkeypatch, on_copies, made) == "values of argument"
+
+
+def test_the_line_of_an_unbound_name_is_pythons_affair(monkeypatch):
+    body = (block("if x is not None:", "c = x"), block("for i in range(9):", "c.dim()"))
+    calls = (("x = torch.ones(2)",), ("x = torch.ones(2)",), ("x = None",))
+    assert kind_of(monkeypatch, never_warm, program(*body, calls=calls)) is None
 
 
 def test_a_failing_program_becomes_small(monkeypatch):
