@@ -23,49 +23,100 @@ class Sym:
     def __str__(self) -> str:
         return self.name
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Expr:
-    """An expression in normal form; made only by the functions of this module."""
+    """An expression in normal form; made only by the functions of this module.
+
+    Its hash, its text and its place among other terms are worked out once: sorting terms and
+    looking up facts asks for them again and again.
+    """
 
     op: str  # add, mul, floordiv, mod, min, max
     args: tuple["Dim", ...]
+    _hash: int = field(init=False, compare=False, repr=False)
+    _text: str = field(default="", init=False, compare=False, repr=False)
+    _rank: str = field(default="", init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.op, self.args)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type["Expr"], tuple[str, tuple["Dim", ...]]]:
+        return Expr, (self.op, self.args)  # hashes of texts differ from process to process
 
     def __str__(self) -> str:
-        return text(self)
+        if not self._text:
+            object.__setattr__(self, "_text", text(self))
+        return self._text
+
+    @property
+    def rank(self) -> str:
+        """A text by which terms are sorted: the structure, without hints."""
+        if not self._rank:
+            inner = ", ".join(map(_rank, self.args))
+            object.__setattr__(self, "_rank", f"Expr({self.op!r}, ({inner}))")
+        return self._rank
 
 
 Dim = int | Sym | Expr
 _Poly = dict[tuple[Dim, ...], int]  # sorted factors -> coefficient
 
 
+def _rank(dim: Dim) -> str:
+    if isinstance(dim, Sym):
+        return f"Sym({dim.name!r})"
+    return dim.rank if isinstance(dim, Expr) else repr(dim)
+
+
 def _poly(dim: Dim) -> _Poly:
-    match dim:
-        case int():
-            return {(): dim} if dim else {}
-        case Expr("add", args):
-            return {k: v for arg in args for k, v in _poly(arg).items()}
-        case Expr("mul", (int() as scale, *rest)):
-            return {tuple(rest): scale}
-        case Expr("mul", args):
-            return {args: 1}
+    if isinstance(dim, int):
+        return {(): dim} if dim else {}
+    if isinstance(dim, Expr):
+        if dim.op == "add":
+            return dict(map(_parts, dim.args))
+        if dim.op == "mul":
+            return dict((_parts(dim),))
     return {(dim,): 1}
 
 
+def _parts(term: Dim) -> tuple[tuple[Dim, ...], int]:
+    """The factors and the number of something that is no sum."""
+    if isinstance(term, int):
+        return (), term
+    if isinstance(term, Sym) or term.op != "mul":
+        return (term,), 1
+    first = term.args[0]
+    return (term.args[1:], first) if isinstance(first, int) else (term.args, 1)
+
+
 def _dim(poly: _Poly) -> Dim:
-    terms: list[Dim] = []
-    for factors, scale in sorted(poly.items(), key=lambda kv: (-len(kv[0]), str(kv[0]))):
-        parts: tuple[Dim, ...] = factors if scale == 1 and factors else (scale, *factors)
-        terms.append(parts[0] if len(parts) == 1 else Expr("mul", parts))
-    if not terms:
+    if not poly:
         return 0
-    return terms[0] if len(terms) == 1 else Expr("add", tuple(terms))
+    terms = list(poly.items())
+    if len(terms) == 1:
+        return _term(*terms[0])
+    terms.sort(key=lambda kv: (-len(kv[0]), ", ".join(map(_rank, kv[0]))))
+    return Expr("add", tuple(_term(factors, scale) for factors, scale in terms))
+
+
+def _term(factors: tuple[Dim, ...], scale: int) -> Dim:
+    parts: tuple[Dim, ...] = factors if scale == 1 and factors else (scale, *factors)
+    return parts[0] if len(parts) == 1 else Expr("mul", parts)
 
 
 def add(*dims: Dim) -> Dim:
     """The sum."""
+    some = [dim for dim in dims if not isinstance(dim, int) or dim]
+    if len(some) == 1:
+        return some[0]
     total: _Poly = {}
-    for dim in dims:
+    for dim in some:
         for factors, scale in _poly(dim).items():
             total[factors] = total.get(factors, 0) + scale
     return _dim({k: v for k, v in total.items() if v})
@@ -73,8 +124,21 @@ def add(*dims: Dim) -> Dim:
 
 def mul(*dims: Dim) -> Dim:
     """The product; of nothing, 1."""
-    total: _Poly = {(): 1}
+    scale = 1
+    some: list[Dim] = []
     for dim in dims:
+        if isinstance(dim, int):
+            scale *= dim
+        else:
+            some.append(dim)
+    if not some or not scale:
+        return scale
+    if len(some) == 1 and scale == 1:
+        return some[0]
+    if not any(isinstance(dim, Expr) and dim.op == "add" for dim in some):
+        return _monomial(scale, some)
+    total: _Poly = {(): scale}
+    for dim in some:
         product: _Poly = {}
         for left, a in total.items():
             for right, b in _poly(dim).items():
@@ -84,9 +148,20 @@ def mul(*dims: Dim) -> Dim:
     return _dim(total)
 
 
+def _monomial(scale: int, dims: Iterable[Dim]) -> Dim:
+    """The product of a number and dims that are no sums."""
+    factors: list[Dim] = []
+    for dim in dims:
+        more, times = _parts(dim)
+        factors += more
+        scale *= times
+    factors.sort(key=str)
+    return _term(tuple(factors), scale)
+
+
 def sub(a: Dim, b: Dim) -> Dim:
     """The difference."""
-    return add(a, mul(-1, b))
+    return 0 if a == b else add(a, mul(-1, b))
 
 
 def floordiv(a: Dim, b: Dim) -> Dim:
@@ -237,6 +312,10 @@ def hint(dim: Dim) -> int:
     Raises:
         KeyError: if a symbol has no hint.
     """
+    if isinstance(dim, int):
+        return dim
+    if isinstance(dim, Sym) and dim.hint is not None:
+        return dim.hint
     return evaluate(dim, {s.name: s.hint for s in symbols(dim) if s.hint is not None})
 
 

@@ -77,6 +77,11 @@ class Predicate:
         difference = sub(self.left, self.right)
         return isinstance(difference, int) and _COMPARE[self.op](difference, 0)
 
+    @property
+    def turned(self) -> "Predicate":
+        """The sides exchanged: the same fact where it says that they are equal or differ."""
+        return Predicate(self.op, self.right, self.left)
+
     def negated(self) -> "Predicate":
         """The opposite fact."""
         match self.op:
@@ -116,6 +121,8 @@ class Sizes:
         self.assumed: list[Predicate] = list(assumed)
         self.hints = hints
         self.pins: dict[Dim, str] = {}
+        self._answers: dict[Predicate, bool] = {}
+        self._read = 0  # so many of the facts are among the answers
 
     def holds(self, op: str, a: Dim, b: Dim) -> bool:
         """Whether `a OP b`.
@@ -123,23 +130,30 @@ class Sizes:
         Raises:
             Undecided: if that is not known and there are no hints.
         """
+        if isinstance(a, int) and isinstance(b, int):
+            return _COMPARE[op](a, b)
         difference = sub(a, b)
         if isinstance(difference, int):
             return _COMPARE[op](difference, 0)
         if (plain := self._plain(op, a, b)) is not None:
             return plain
         question = Predicate(op, a, b)
-        for fact in self.assumed:
-            if fact == question or (op in "==!=" and fact == Predicate(op, b, a)):
-                return True
-            opposite = fact.negated()
-            if opposite == question or (op in "==!=" and opposite == Predicate(op, b, a)):
-                return False
+        if (known := self._known(question)) is not None:
+            return known
         if not self.hints:
             raise Undecided(str(question))
         answer = _COMPARE[op](hint(a), hint(b))
         self.assumed.append(question if answer else question.negated())
         return answer
+
+    def _known(self, question: Predicate) -> bool | None:
+        """The answer that one of the facts is, the first of them where they disagree."""
+        for fact in self.assumed[self._read :]:
+            for said in (fact, fact.turned) if fact.op in ("==", "!=") else (fact,):
+                self._answers.setdefault(said, True)
+                self._answers.setdefault(said.negated(), False)
+        self._read = len(self.assumed)
+        return self._answers.get(question)
 
     def simplest(self, dim: Dim) -> Dim:
         """The size with one symbol, or a number, for all that were found equal."""

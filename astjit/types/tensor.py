@@ -7,7 +7,7 @@ f32[rows, cols] @cuda:0
 float                        a Python float: weakly typed (decision D2)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from astjit.types.dtype import Category, DType
 from astjit.types.shape import Dim, mul, product, text
@@ -31,6 +31,7 @@ class TensorType:
     order: tuple[int, ...] | None = None
     strides: tuple[Dim, ...] | None = None
     device: str = "cpu"
+    _elements: tuple[Dim, ...] | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.order is None and self.strides is None) or 0 in self.dims:
@@ -61,12 +62,15 @@ class TensorType:
         """Strides in elements."""
         if self.strides is not None:
             return self.strides
+        if self._elements is not None:
+            return self._elements
         assert self.order is not None
         result: list[Dim] = [1] * self.rank
         running: Dim = 1
         for axis in reversed(self.order):
             result[axis] = running
             running = mul(running, self.dims[axis])
+        object.__setattr__(self, "_elements", tuple(result))
         return tuple(result)
 
     def with_(

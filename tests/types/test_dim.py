@@ -1,3 +1,5 @@
+import pickle
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -116,3 +118,23 @@ def test_multiple_needs_every_factor():
     assert not algebra.multiple(algebra.mul(3, A), algebra.mul(2, A))
     assert not algebra.multiple(A, algebra.mul(A, A))
     assert not algebra.multiple(algebra.add(A, B), A)
+
+
+def test_hints_play_no_part_in_the_order_of_terms():
+    def written(hint):
+        x, y = Sym("x", hint), Sym("y")
+        return algebra.add(algebra.mul(x, B), algebra.mul(x, C), algebra.mod(y, 3), x, y, 2)
+
+    assert written(None) == written(7)
+    assert str(written(7)) == str(written(None)) == "b*x + c*x + y % 3 + x + y + 2"
+
+
+def test_a_size_that_was_pickled_is_found_as_before():
+    dim = algebra.add(algebra.floordiv(algebra.mul(A, B), 3), 1)
+    assert {dim: 1}[pickle.loads(pickle.dumps(dim))] == 1
+
+
+def test_a_product_keeps_its_order_whoever_comes_first():
+    half = algebra.floordiv(A, 2)
+    assert algebra.mul(C, half, 3, A) == algebra.mul(A, algebra.mul(3, half), C)
+    assert str(algebra.mul(C, half, 3, A)) == "3*a*(a // 2)*c"
