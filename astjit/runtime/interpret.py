@@ -68,7 +68,8 @@ def bind_sizes(params: Sequence[Param], arguments: Sequence[Datum]) -> dict[str,
             raise UsageError(f"argument {param.name!r} is not {param.type}")
         pairs = list(zip(param.type.dims, argument.shape, strict=True))
         if param.type.strides is not None:
-            pairs += zip(param.type.strides, argument.stride(), strict=True)
+            strides = zip(param.type.dims, param.type.strides, argument.stride(), strict=True)
+            pairs += [(dim, stride) for size, dim, stride in strides if size != 1]
         for dim, actual in pairs:
             if isinstance(dim, Sym):
                 sizes.setdefault(dim.name, int(actual))

@@ -1,5 +1,7 @@
 """What the CPU templates are given: row pointers, walks, stores of kept values, starts."""
 
+from dataclasses import replace
+
 import pytest
 
 from astjit.codegen.cpu_view import FIXED, CpuView, initial
@@ -53,6 +55,14 @@ def test_a_kept_result_is_stored_once():
     assert lines(first.sweep.body).count("store(h_row + col, h_v, mask);") == 1
     assert "store(h_row" not in second.sweep.body
     assert "load(h_row + col, mask)" in second.sweep.body
+
+
+def test_a_kept_result_of_a_16_bit_type_is_narrowed_element_by_element_too():
+    kernel = records.rms_norm("bf16")
+    chosen = replace(cpu_schedule(kernel), vector=1)
+    renamed = rename(kernel, chosen, helper_names("cpu"), FIXED)
+    first = CpuView(renamed, records.source_line).steps[0]
+    assert "put(h_row[col], h_v);" in lines(first.sweep.body)
 
 
 def test_comments_and_scalars_stand_before_the_walk():

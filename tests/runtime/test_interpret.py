@@ -102,6 +102,13 @@ def test_sizes_are_bound_by_dims_and_strides():
         bind_sizes(function.params, [x, torch.ones(7)])
 
 
+def test_strides_of_axes_of_size_1_may_be_any():
+    function = parse("fn f(%x: f32[1, a] strides(1,2)):\n  %y = neg %x : f32[1, a]\n  return %y")
+    x = torch.ones(1, 12)[:, ::2]
+    assert x.stride() == (12, 2)
+    assert bind_sizes(function.params, [x]) == {"a": 6}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
