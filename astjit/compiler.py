@@ -10,9 +10,8 @@ from astjit.frontend.stops import Stop
 from astjit.fusion.describe import described
 from astjit.fusion.group import groups
 from astjit.fusion.inplace import in_place
-from astjit.fusion.kernel import Group, Parts
+from astjit.fusion.kernel import Group, Parts, is_free
 from astjit.ir.function import Function
-from astjit.ops.spec import Kind
 from astjit.passes.pipeline import run
 from astjit.runtime.entry import Loaded
 from astjit.runtime.load import load, measure, program
@@ -66,7 +65,7 @@ def _log_parts(name: str, parts: Parts) -> None:
     for part in parts.parts:
         if isinstance(part, Group):
             _log.info("%s: kernel %s (%s)", name, part.kernel.name, part.kernel.kind)
-        elif part.node.op.kind not in (Kind.VIEW, Kind.SIZE):
+        elif not is_free(part.node):
             _log.info("%s: library call %s", name, described(part.node))
     for edge in parts.unfused:
         ends = described(edge.producer), described(edge.consumer)

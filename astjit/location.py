@@ -1,6 +1,7 @@
 """Where in the user's source something came from: carried by every SSA value, printed in errors."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,11 @@ class Location:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+    @property
+    def short(self) -> str:
+        """File name and line, for texts that name many places."""
+        return f"{Path(self.file).name}:{self.line}"
 
 
 def excerpt(location: Location, source_line: str) -> str:

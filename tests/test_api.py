@@ -1,6 +1,5 @@
 import functools
 import inspect
-import logging
 import os
 import pickle
 import subprocess
@@ -16,7 +15,6 @@ import torch.nn.functional as F
 from torch.func import grad, vmap
 
 import astjit
-from astjit import api
 from astjit.api import Record
 from astjit.errors import AstjitWarning, UnsupportedOp, UsageError
 

@@ -9,8 +9,8 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
-def show(name):
-    command = [sys.executable, "-W", "error", str(EXAMPLES / name), "--small"]
+def show(name, *arguments):
+    command = [sys.executable, "-W", "error", str(EXAMPLES / name), "--small", *arguments]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
@@ -30,6 +30,42 @@ def test_quickstart():
     assert "def rms_norm(x, residual, w, eps=1e-6):" in printed
     assert "__global__" in printed
     assert "64x1024" in printed
+
+
+@pytest.mark.slow
+def test_transformer_norm():
+    printed = show("transformer_norm.py")
+    assert printed.startswith("two batches agree, 1 program\n")
+    assert "// scale = torch.rsqrt(h.square()" in printed
+    assert "__global__" in printed
+
+
+@pytest.mark.slow
+def test_loss_zoo():
+    lines = show("loss_zoo.py").splitlines()
+    assert len(lines) == 6
+    assert all(line.endswith("agrees with eager") for line in lines)
+    assert "dice: 1 kernel(s), no library call; agrees with eager" in lines
+
+
+@pytest.mark.slow
+def test_save_cuda(tmp_path):
+    printed = show("save_cuda.py", str(tmp_path))
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        f"gelu_residual.sm_{number}.cu" for number in (120, 80, 90)
+    ]
+    text = (tmp_path / "gelu_residual.sm_80.cu").read_text()
+    assert text.startswith("// nvrtc --gpu-architecture=sm_80 ")
+    assert printed.count("0 bytes spilled") == 3
+
+
+@pytest.mark.slow
+def test_reading_explain():
+    printed = show("reading_explain.py")
+    assert "scores on cpu\n  kernel scores_weights (row): reads " in printed
+    assert '  line 23, print("seen", y.shape): print() is an effect\n' in printed
+    assert "sm_120: " in printed
+    assert "torch.cumsum is a library call" in printed
 
 
 def test_every_example_is_tested():

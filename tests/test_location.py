@@ -30,3 +30,7 @@ def test_no_text_no_caret():
 
 def test_a_tab_counts_as_one_column():
     assert excerpt(Location("model.py", 3, 1, 2), "\ty = 1").splitlines()[1] == "     ^"
+
+
+def test_the_short_form_has_no_folder():
+    assert Location("/home/me/model.py", 7).short == "model.py:7"

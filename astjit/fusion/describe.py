@@ -51,7 +51,7 @@ def describe_group(group: Group) -> str:
 def described(node: Node) -> str:
     """An operation and where it comes from, such as "matmul (model.py:12)"."""
     name = called(node)
-    return f"{name} ({node.location})" if node.location else name
+    return f"{name} ({node.location.short})" if node.location else name
 
 
 def called(node: Node) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from astjit.config import Config
 from astjit.fusion.graph import Graph
 from astjit.fusion.index import Space, space_of
-from astjit.fusion.kernel import Group, Kernel, Parts, Unfused
+from astjit.fusion.kernel import Group, Kernel, Parts, Unfused, is_free
 from astjit.fusion.lower import Lowering
 from astjit.fusion.names import Names, identifier
 from astjit.fusion.order import arranged
@@ -26,7 +26,7 @@ from astjit.ir.value import Result, Value
 from astjit.location import Location
 from astjit.ops.spec import Kind
 from astjit.types.shape import Dim, Sizes, hint
-from astjit.types.tensor import ScalarType, TensorType
+from astjit.types.tensor import TensorType
 
 MOST_BUFFERS = 16
 MOST_PIECES = 250
@@ -230,7 +230,7 @@ class Grouping:
     def name(self, cluster: Cluster, outputs: Sequence[Value]) -> str:
         """The function's name where the kernel is all of it, else with its last variable or op."""
         base = identifier(self.function.name) or "kernel"
-        if all(_free(node) or self.of.get(node) is cluster for node in self.graph.nodes):
+        if all(is_free(node) or self.of.get(node) is cluster for node in self.graph.nodes):
             return base
         named = [identifier(v.name) for v in outputs if v.name]
         return f"{base}_{named[-1] if named else cluster.nodes[-1].op.name}"
@@ -239,11 +239,11 @@ class Grouping:
         """Every edge between two parts with its reason."""
         seen = set()
         for node in self.graph.nodes:
-            if _free(node):
+            if is_free(node):
                 continue
             for value in self.graph.roots(node):
                 producer = value.node if isinstance(value, Result) else None
-                if not isinstance(producer, Node) or _free(producer) or (producer, node) in seen:
+                if not isinstance(producer, Node) or is_free(producer) or (producer, node) in seen:
                     continue
                 seen.add((producer, node))
                 if self.of.get(producer) is None or self.of.get(producer) is not self.of.get(node):
@@ -259,11 +259,6 @@ class Grouping:
         except Unfit as reason:
             return str(reason)
         return "other merges were worth more"
-
-
-def _free(node: Node) -> bool:
-    """Views and host numbers, which are no work for the device."""
-    return node.op.kind is Kind.VIEW or all(isinstance(r.type, ScalarType) for r in node.results)
 
 
 def _bytes(value: Value) -> int:

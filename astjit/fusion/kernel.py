@@ -17,9 +17,11 @@ from astjit.ir.function import Block, Node
 from astjit.ir.value import Literal as Number
 from astjit.ir.value import Param, Result, Value
 from astjit.location import Location
+from astjit.ops.spec import Kind
 from astjit.ops.table import OPS
 from astjit.types.dtype import DType
 from astjit.types.shape import Dim
+from astjit.types.tensor import ScalarType
 
 Role = Literal["in", "out", "inout"]
 _LOAD, _STORE, _REDUCE = OPS["load"], OPS["store"], OPS["reduce"]
@@ -198,6 +200,11 @@ class LibraryCall:
 
 
 Part = Group | LibraryCall
+
+
+def is_free(node: Node) -> bool:
+    """Views and host numbers, which are no work for the device."""
+    return node.op.kind is Kind.VIEW or all(isinstance(r.type, ScalarType) for r in node.results)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,18 @@ from functools import cache
 
 from astjit.errors import UserError
 from astjit.fusion.describe import described
-from astjit.fusion.kernel import Group, Kernel, LibraryCall, facts, is_load, is_reduce, is_store
+from astjit.fusion.kernel import (
+    Group,
+    Kernel,
+    LibraryCall,
+    facts,
+    is_free,
+    is_load,
+    is_reduce,
+    is_store,
+)
 from astjit.ir.value import Literal
 from astjit.location import Location
-from astjit.ops.spec import Kind
 from astjit.runtime.program import Program, Texts
 from astjit.targets.nvrtc import ARCHES, Resources, compile_cuda
 from astjit.types.shape import evaluate
@@ -122,7 +130,7 @@ class Report:
             moved = f"reads {_bytes(kernel.reads)}, writes {_bytes(kernel.writes)}"
             shown = f"{moved}, {kernel.flops:,} operations"
             lines.append(f"  kernel {kernel.name} ({kernel.kind}): {shown}")
-            lines += [f"    {place}: {_source(place)}" for place in kernel.lines]
+            lines += [f"    {place.short}: {_source(place)}" for place in kernel.lines]
         lines += [f"  library call {call}" for call in self.library_calls]
         lines += [f"  left to Python: {fallback}" for fallback in self.fallbacks]
         lines += [f"  not fused: {edge}" for edge in self.unfused]
@@ -153,7 +161,7 @@ def report_program(
     calls = tuple(
         described(part.node)
         for part in program.parts.parts
-        if isinstance(part, LibraryCall) and part.node.op.kind not in (Kind.VIEW, Kind.SIZE)
+        if isinstance(part, LibraryCall) and not is_free(part.node)
     )
     unfused = tuple(
         UnfusedReport(described(edge.producer), described(edge.consumer), edge.reason)
