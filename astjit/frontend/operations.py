@@ -13,6 +13,7 @@ from astjit.frontend.stops import Failed, NeedsGrad, Stop, forget, words
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.binding import bind
+from astjit.ops.layout import contiguous
 from astjit.ops.spec import FieldKind
 from astjit.types.dtype import BY_TORCH
 from astjit.types.shape import Dim, hint
@@ -246,8 +247,7 @@ class Operations:
     def _is_contiguous(self, tensor: SymbolicTensor, memory_format: object = None) -> bool:
         if memory_format not in (None, torch.contiguous_format):
             raise Stop("is_contiguous() of another memory format")
-        kind = tensor.kind
-        return kind.is_contiguous or self.capture.sizes.equal(kind.numel, 0)
+        return contiguous(self.capture.sizes, tensor.kind)
 
     def _dim(self, tensor: SymbolicTensor) -> int:
         return tensor.kind.rank

@@ -79,8 +79,11 @@ def written(operations: Operator, func: Func, dotted: str, args: Args, kwargs: K
         return library_call(operations.capture, dotted, func, args, kwargs)
     if name not in ("copy_", "fill_", "zero_") and not _castable(made, target):
         raise Stop(f"{name} gives {made.kind.dtype}, which is not written to {target.kind.dtype}")
-    if kwargs.get("out") is not None and made.kind.dims != target.kind.dims:
-        raise Stop(f"{name}(out=...) resizes a tensor")
+    if kwargs.get("out") is not None:
+        if not _of_one_shape(operations.capture, made, target):
+            raise Stop(f"{name}(out=...) resizes a tensor")
+        if made.kind.dtype != target.kind.dtype:  # which neg refuses, and add does not
+            return library_call(operations.capture, dotted, func, args, kwargs)
     operations.capture.write(target, made.value, shared=_is_shared(made, args))
     return target
 
@@ -88,6 +91,11 @@ def written(operations: Operator, func: Func, dotted: str, args: Args, kwargs: K
 def _castable(made: SymbolicTensor, target: SymbolicTensor) -> bool:
     one, other = (getattr(torch, t.kind.dtype.torch) for t in (made, target))
     return torch.can_cast(one, other)
+
+
+def _of_one_shape(capture: Capture, one: SymbolicTensor, other: SymbolicTensor) -> bool:
+    pairs = zip(one.kind.dims, other.kind.dims, strict=False)
+    return one.kind.rank == other.kind.rank and all(capture.sizes.equal(a, b) for a, b in pairs)
 
 
 def _is_shared(made: SymbolicTensor, args: Args) -> bool:

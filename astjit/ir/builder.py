@@ -1,16 +1,17 @@
 """Appends nodes to a block: looks up the row, checks operands and fields, infers the types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from astjit.errors import ShapeMismatch
 from astjit.ir.function import Block, Node, make_node
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.location import Location
+from astjit.ops.layout import dense_or_strided
 from astjit.ops.spec import Call, FieldKind, FieldValue, Op, Ref
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32, DType
-from astjit.types.shape import Sizes
-from astjit.types.tensor import Type
+from astjit.types.shape import Dim, Expr, Sizes
+from astjit.types.tensor import TensorType, Type
 
 Input = Value | Ref | float | None
 
@@ -148,6 +149,9 @@ def infer_types(
 ) -> tuple[Type, ...]:
     """Result types of a use of `op`.
 
+    A size that is computed is 1 exactly where it is the literal 1, as those of inputs are (decision
+    D1): broadcasting, layouts and squeeze() rely on it. Whether it is 1 becomes a fact.
+
     Raises:
         ShapeMismatch: if the operands do not fit.
     """
@@ -156,7 +160,22 @@ def infer_types(
         (tuple(p.type for p in r.params), tuple(v.type for v in r.results)) for r in regions
     )
     try:
-        return op.rule.infer(Call(types, fields, sizes, default, shapes))
+        inferred = op.rule.infer(Call(types, fields, sizes, default, shapes))
     except (TypeError, ValueError, IndexError) as error:
         shown = ", ".join("none" if t is None else str(t) for t in types)
         raise ShapeMismatch(f"{op.name}({shown}): {error}") from error
+    known = {dim for t in types if isinstance(t, TensorType) for dim in t.dims}
+    return tuple(_with_ones(kind, sizes, known) for kind in inferred)
+
+
+def _with_ones(kind: Type, sizes: Sizes, known: Container[Dim]) -> Type:
+    """The type with the literal 1 for computed sizes that are 1; those of operands are known."""
+    if not isinstance(kind, TensorType):
+        return kind
+    ones = [isinstance(d, Expr) and d not in known and sizes.equal(d, 1) for d in kind.dims]
+    if not any(ones):
+        return kind
+    dims = tuple(1 if one else dim for one, dim in zip(ones, kind.dims, strict=True))
+    if kind.strides is None:
+        return TensorType(kind.dtype, dims, kind.order, None, kind.device)
+    return dense_or_strided(kind, dims, kind.strides)

@@ -119,6 +119,23 @@ def dense_or_strided(
     return TensorType(source.dtype, dims, tuple(order), None, source.device)
 
 
+def contiguous(sizes: Sizes, kind: TensorType) -> bool:
+    """Whether a tensor is contiguous in torch's sense, where that depends on sizes as a fact.
+
+    Strides that its type does not show as dense are so for some sizes: `x[:, :4]` of 4 columns.
+    """
+    if kind.is_contiguous or sizes.equal(kind.numel, 0):
+        return True
+    if kind.order is not None:
+        return False
+    running: Dim = 1
+    for size, stride in zip(reversed(kind.dims), reversed(kind.element_strides()), strict=True):
+        if size != 1 and not _same_size(sizes, stride, running):
+            return False
+        running = mul(running, size)
+    return True
+
+
 def resolved_shape(sizes: Sizes, numel: Dim, wanted: tuple[Dim, ...]) -> tuple[Dim, ...]:
     """The sizes of a reshape with -1 worked out.
 

@@ -1,6 +1,6 @@
 """Torch's names for views as arrangements of the view rows: indexing, splitting, reshaping."""
 
-from astjit.ops.layout import resolved_shape, view_strides
+from astjit.ops.layout import contiguous, resolved_shape, view_strides
 from astjit.ops.rules import normal_axis
 from astjit.ops.spec import Emitter, Field, FieldKind, Operand, Ref, Spelling, tensor_of
 from astjit.types.shape import Dim, Expr, Sym, add, floordiv, mod, mul, product
@@ -11,9 +11,7 @@ DIM_OF_0 = Field("dim", FieldKind.INT, 0)
 
 
 def _contiguous(emit: Emitter, x: Ref) -> Ref:
-    kind = tensor_of(x)
-    whole = kind.is_contiguous or emit.sizes.equal(kind.numel, 0)
-    return x if whole else emit.emit("contiguous", x)
+    return x if contiguous(emit.sizes, tensor_of(x)) else emit.emit("contiguous", x)
 
 
 def _reshape(emit: Emitter, x: Ref, *, shape: tuple[Dim, ...]) -> Ref:

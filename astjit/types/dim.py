@@ -74,7 +74,8 @@ def _rank(dim: Dim) -> str:
     return dim.rank if isinstance(dim, Expr) else repr(dim)
 
 
-def _poly(dim: Dim) -> _Poly:
+def terms_of(dim: Dim) -> _Poly:
+    """A size as a polynomial: the factors of each term, and how often it is taken."""
     if isinstance(dim, int):
         return {(): dim} if dim else {}
     if isinstance(dim, Expr):
@@ -117,7 +118,7 @@ def add(*dims: Dim) -> Dim:
         return some[0]
     total: _Poly = {}
     for dim in some:
-        for factors, scale in _poly(dim).items():
+        for factors, scale in terms_of(dim).items():
             total[factors] = total.get(factors, 0) + scale
     return _dim({k: v for k, v in total.items() if v})
 
@@ -141,7 +142,7 @@ def mul(*dims: Dim) -> Dim:
     for dim in some:
         product: _Poly = {}
         for left, a in total.items():
-            for right, b in _poly(dim).items():
+            for right, b in terms_of(dim).items():
                 factors = tuple(sorted((*left, *right), key=str))
                 product[factors] = product.get(factors, 0) + a * b
         total = {k: v for k, v in product.items() if v}
@@ -197,14 +198,14 @@ def mod(a: Dim, b: Dim) -> Dim:
 
 def _divide(a: Dim, b: Dim) -> Dim | None:
     """a / b where every term of a contains the one term b and b cannot be 0, else None."""
-    divisor = _poly(b)
+    divisor = terms_of(b)
     if len(divisor) != 1:
         return None
     ((factors, scale),) = divisor.items()
     if factors:  # a symbol may be 0, where a // b raises: keep the division
         return None
     quotient: _Poly = {}
-    for term, coefficient in _poly(a).items():
+    for term, coefficient in terms_of(a).items():
         if coefficient % scale:
             return None
         quotient[term] = coefficient // scale
@@ -218,12 +219,12 @@ def quotient(a: Dim, b: Dim) -> Dim | None:
     """
     if a == b:
         return 1
-    divisor = _poly(b)
+    divisor = terms_of(b)
     if len(divisor) != 1:
         return floordiv(a, b)
     ((factors, scale),) = divisor.items()
     result: _Poly = {}
-    for term, coefficient in _poly(a).items():
+    for term, coefficient in terms_of(a).items():
         rest = list(term)
         if coefficient % scale or any(term.count(f) < factors.count(f) for f in factors):
             return None if isinstance(a, int) and isinstance(b, int) else floordiv(a, b)
@@ -280,20 +281,6 @@ def evaluate(dim: Dim, sizes: Mapping[str, int]) -> int:
             result *= number
         return result
     return _EVALUATE[dim.op](*numbers)
-
-
-def never_negative(dim: Dim) -> bool:
-    """Whether the form alone shows that a size is at least 0."""
-    match dim:
-        case int():
-            return dim >= 0
-        case Sym():
-            return True
-        case Expr("floordiv" | "mod", (left, int() as right)):
-            return right > 0 and (dim.op == "mod" or never_negative(left))
-        case Expr("add" | "mul" | "min" | "max", args):
-            return all(map(never_negative, args))
-    return False
 
 
 def symbols(dim: Dim) -> tuple[Sym, ...]:
@@ -371,7 +358,7 @@ def multiple(a: Dim, b: Dim) -> bool:
     """Whether the term a is plainly the term b times something."""
     if isinstance(a, int) and isinstance(b, int):
         return b != 0 and a % b == 0
-    left, right = _poly(a), _poly(b)
+    left, right = terms_of(a), terms_of(b)
     if len(left) != 1 or len(right) != 1:
         return False
     ((factors, scale),), ((wanted, divisor),) = left.items(), right.items()

@@ -8,6 +8,7 @@ The sizes themselves are in dim.py; their names are here too, for those who ask 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from astjit.types.bounds import never_negative, never_one
 from astjit.types.dim import (
     Dim,
     Expr,
@@ -21,7 +22,6 @@ from astjit.types.dim import (
     mod,
     mul,
     multiple,
-    never_negative,
     product,
     quotient,
     sub,
@@ -187,10 +187,12 @@ class Sizes:
             return False
         if op == "<=" and never_negative(sub(b, a)):
             return True
-        if op in ("==", "!=") and isinstance(b, Sym) and not isinstance(a, Sym):
+        if op in ("==", "!=") and isinstance(a, int) and not isinstance(b, int):
             a, b = b, a
+        if op in ("==", "!=") and b == 1 and never_one(a):
+            return op == "!="
         if isinstance(a, Sym) and isinstance(b, int):
-            if op in ("==", "!=") and (b < 0 or b == 1):
+            if op in ("==", "!=") and b < 0:
                 return op == "!="
             if op in ("<", "<=") and b < 0:
                 return False

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from astjit.ops.layout import (
+    contiguous,
     dense_or_strided,
     device_of,
     elementwise_type,
@@ -92,6 +93,16 @@ def test_a_view_is_dense_where_some_order_of_axes_makes_it_so():
     assert dense_or_strided(source, (3, 4), (8, 1)).strides == (8, 1)
     assert dense_or_strided(source, (2, 4), (0, 1)).strides == (0, 1)
     assert dense_or_strided(source, (), ()).order == ()
+
+
+def test_contiguous_as_torch_says():
+    for tensor in layouts((2, 3)):
+        assert contiguous(Sizes(), rows.type_of_tensor(tensor)) is tensor.is_contiguous()
+    a, b = Sym("a", 4), Sym("b", 6)
+    sizes = Sizes(hints=True)
+    assert contiguous(sizes, TensorType(F32, (a, 6), None, (b, 1)))
+    assert not contiguous(sizes, TensorType(F32, (a, 5), None, (b, 1)))
+    assert [str(fact) for fact in sizes.assumed if "0" not in str(fact)] == ["b == 6", "b != 5"]
 
 
 def test_views_of_symbolic_sizes():

@@ -1,0 +1,90 @@
+"""What random programs found: each row is the smallest program of one kind of fault.
+
+A row runs once as written and once compiled, and is compared as random programs are: values, types,
+strides, memory, identity, effects and exceptions after each call.
+"""
+
+import textwrap
+
+import pytest
+
+from tests.programs.program import Call, Program
+from tests.programs.world import run_program
+
+
+def row(name, text, *calls, captured=None):
+    """A function `f`, the arguments of its calls, and how many a compiled program answers."""
+    module = ("import torch", "import torch.nn.functional as F", textwrap.dedent(text).strip())
+    made = tuple(Call((), f"f({call})") for call in calls)
+    whole = len(calls) if captured is None else captured
+    return pytest.param(Program(module, made), whole, id=name)
+
+
+ROWS = [
+    row(
+        "computed sizes that are 1 make a tensor contiguous",
+        """
+        def f(x):
+            z = x[..., ::2]
+            if z[1:].is_contiguous():
+                return x + 1, z.reshape(-1), z[1:].view(-1), z.contiguous(), z[0].squeeze()
+            return x + 2, z.squeeze(), z.mT.contiguous()
+        """,
+        *(f"torch.ones({n}, {m})" for n in (2, 3) for m in (1, 2, 3, 0)),
+    ),
+    row(
+        "a diagonal of one element is written and reshaped",
+        """
+        def f(x, y):
+            d = y.diagonal()
+            e = y.expand(2, -1).diagonal() + y
+            e[-2:] = x[0]
+            return d.reshape(d.shape[0], -1)[0], e, torch.diagonal(x[::2] * 2, 0, 0, 1)
+        """,
+        "torch.ones(2, 1), torch.ones(2, 1)",
+        "torch.ones(2, 3), torch.ones(1, 3)",
+        captured=1,
+    ),
+    row(
+        "a step leaves one element, which is unflattened",
+        "def f(x):\n    return x[::2, None].unflatten(-2, (1, 1)), x[::2].unflatten(0, (1, -1))",
+        "torch.ones(1, 5).expand(2, 5)",
+        "torch.ones(3, 5)",
+    ),
+    row(
+        "a slice that takes all of an axis is contiguous",
+        """
+        def f(x, y):
+            part = x[:, :4]
+            other = y[:, : x.shape[1]]
+            whole = other.contiguous()
+            whole += 1
+            return part.is_contiguous(), part.contiguous(), whole, other.is_contiguous()
+        """,
+        *(f"torch.ones(3, {n}), torch.ones(2, {m})" for n, m in ((4, 4), (5, 5), (4, 5), (6, 6))),
+    ),
+    row(
+        "an output of another dtype that the operation refuses",
+        """
+        def f(x, out, wide):
+            torch.add(x, 1, out=wide)
+            torch.neg(x, out=out)
+            return wide
+        """,
+        "torch.ones(2), torch.zeros(2), torch.zeros(2, dtype=torch.float64)",
+        "torch.ones(2).bfloat16(), torch.zeros(2), torch.zeros(2)",
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch):
+    """Kernels run through PyTorch: the front end is what is tested, and it is quicker."""
+    monkeypatch.setenv("CXX", "/nonexistent")
+
+
+@pytest.mark.parametrize(("program", "captured"), ROWS)
+def test_as_eager(program, captured):
+    outcome = run_program(program)
+    assert outcome.fault is None, f"call {outcome.fault.call}: {outcome.fault.difference}"
+    assert outcome.captured == captured, outcome.reasons
