@@ -9,6 +9,7 @@ Check("x1 == 1", "size 1 of x is 1")                if x0 == 1 or x1 == 1:
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from textwrap import fill
 
 _WIDTH = 92
 _OPPOSITES: dict[type[ast.cmpop], str] = {
@@ -53,7 +54,38 @@ class Note:
     text: str
 
 
-Item = Bind | Check | Note
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Items that need not run again while what they ask is as it was when they last held.
+
+    before: Kept("classes", (), (Bind("forward = Linear.forward"), ...), ("forward",), "v", "found")
+    after:
+        v, found = classes.ask()
+        if found is None:
+            forward = Linear.forward
+            ...
+            found = (forward,)
+            classes.keep(v, found)
+        (forward,) = found
+
+    Attributes:
+        memory: the name of an object of runtime/kept.py.
+        given: what it is asked with.
+        items: the statements and tests.
+        names: what they bind for those that follow.
+        version: a local name for what the memory compares.
+        found: a local name for the values of `names`.
+    """
+
+    memory: str
+    given: tuple[str, ...]
+    items: "tuple[Item, ...]"
+    names: tuple[str, ...]
+    version: str
+    found: str
+
+
+Item = Bind | Check | Note | Kept
 
 
 def alternatives(test: str) -> list[str]:
@@ -94,12 +126,42 @@ def guard_lines(items: Iterable[Item], miss: str) -> Iterator[str]:
         if not isinstance(item, Check) or item.about != about:
             yield from _test(tests, miss)
             tests = []
+        if isinstance(item, Kept):
+            yield from _kept(item, miss)
+            continue
         if not isinstance(item, Check):
             yield item.statement if isinstance(item, Bind) else f"# {item.text}"
             continue
         about = item.about
         tests += [item.fails] if item.shown else []
     yield from _test(tests, miss)
+
+
+def _kept(block: Kept, miss: str) -> Iterator[str]:
+    asked = f"{block.version}, {block.found} = {block.memory}.ask("
+    yield from _call(asked, block.given)
+    yield f"if {block.found} is None:"
+    for line in guard_lines(block.items, miss):
+        yield f"    {line}"
+    for line in _call("(", block.names, f"{block.found} = "):
+        yield f"    {line}"
+    yield f"    {block.memory}.keep({block.version}, {block.found})"
+    if block.names:
+        *lines, last = _call("(", block.names)
+        yield from (*lines, f"{last} = {block.found}")
+
+
+def _call(opening: str, given: tuple[str, ...], before: str = "") -> Iterator[str]:
+    """Parenthesized names, broken into lines where they are many."""
+    comma = "," if len(given) == 1 else ""
+    line = f"{before}{opening}{', '.join(given)}{comma})"
+    if len(line) <= _WIDTH:
+        yield line
+        return
+    yield f"{before}{opening}"
+    pieces = fill(", ".join(given), _WIDTH - 4, break_long_words=False)
+    yield from (f"    {piece}" for piece in pieces.splitlines())
+    yield ")"
 
 
 def _test(tests: list[str], miss: str) -> Iterator[str]:
@@ -139,6 +201,8 @@ def reason_lines(items: Iterable[Item]) -> Iterator[str]:
     for item in items:
         if isinstance(item, Bind):
             yield item.statement
+        elif isinstance(item, Kept):
+            yield from reason_lines(item.items)
         elif isinstance(item, Check):
             yield f"if {item.fails}:"
             yield f"    return {item.reason!r}"

@@ -10,10 +10,11 @@ The same list gives the program's guards and the function that says which of the
 a guard raises, such as unpacking a shape of another rank, counts as failed.
 """
 
-import abc
+import ast
 import builtins
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -23,15 +24,17 @@ from astjit.frontend.hooks import GLOBALS
 from astjit.frontend.reads import Guard, Reads
 from astjit.ir.function import Function
 from astjit.ir.value import Param, Value
-from astjit.runtime.checks import Bind, Check, Item, Note, alternatives, negated
+from astjit.runtime.checks import Bind, Check, Item, Kept, Note, alternatives, negated
+from astjit.runtime.classes import changing, class_attributes, settled_by_classes
+from astjit.runtime.kept import Classes, Tensors
 from astjit.runtime.places import Place, Places, readable
 from astjit.runtime.words import Words
 from astjit.types.shape import Dim, Predicate, Sym, hint, symbols, text
 from astjit.types.tensor import PY_INT, ScalarType, TensorType
 
 _SIGNS = {"==": "!=", "!=": "=="}
-_LONGEST = 40
-_LACKS = re.compile(r"not hasattr\((\w+), '(\w+)'\)")
+_HELD = re.compile(r"\._(?:parameters|buffers)\['\w+'\]$")
+_FEWEST = 2  # tensors of modules for which a memory is worth its call
 
 
 @dataclass(slots=True)
@@ -56,23 +59,44 @@ class Guards:
         self.inputs: dict[Value, str] = {}
         self.sizes: dict[str, str] = {}
         self.items: list[Item] = []
-        self._equal: list[Item] = []
+        self._equal: list[Check] = []
         self._repeated, self._pins = _repeated(function.assumed), reads.pins
         tensors = [p for p in function.params if isinstance(p.type, TensorType)]
         given = [p for p in function.params if p.path in reads.parameters]
+        held = [p for p in tensors if p not in given and _HELD.search(p.path)]
+        self._held = held if len(held) >= _FEWEST else []
         self.inputs.update({p: p.path for p in given})
         for param in given:
             self._input(param)
         self._outside(function, reads)
+        block: list[Item] = []
         for param in tensors:
-            self._measure(param, _tensor(param))
-        self.items += self._equal
-        self.items += [self._fact(fact) for fact in function.assumed]
-        self._gradients([self.inputs[p] for p in tensors if _tensor(p).dtype.is_float])
+            with self._into(block if param in self._held else self.items):
+                if param in self._held:
+                    self._kind(self.inputs[param], _tensor(param))
+                self._measure(param, _tensor(param))
+        tests: list[Check] = [*self._equal, *(self._fact(fact) for fact in function.assumed)]
+        floats = [p for p in tensors if _tensor(p).dtype.is_float]
+        wanted = [f"{self.inputs[p]}.requires_grad" for p in floats if p not in self._held]
+        inner = [f"{self.inputs[p]}.requires_grad" for p in floats if p in self._held]
+        if inner:
+            wanted.append(self.words.names.take("wants_grad"))
+            block.append(Bind(f"{wanted[-1]} = {' or '.join(inner)}"))
+        self.items += self._tensors(block, tests, wanted[-1:])
+        self._gradients(wanted)
 
     def size(self, dim: Dim) -> str:
         """Python text of a size."""
         return text(dim, lambda symbol: self.sizes[symbol.name])
+
+    @contextmanager
+    def _into(self, items: list[Item]) -> Iterator[None]:
+        """Add what follows to these items."""
+        outer, self.items = self.items, items
+        try:
+            yield
+        finally:
+            self.items = outer
 
     # -- one input ------------------------------------------------------------------------------
     def _input(self, param: Param) -> None:
@@ -201,30 +225,30 @@ class Guards:
         kinds = {p.path: p.type for p in function.params}
         have = {f"type({path}) is {k}" for path, k in kinds.items() if isinstance(k, ScalarType)}
         guards = [guard for guard in reads.guards if guard.test not in have]
-        lacking = [guard for guard in guards if _is_lacking(guard, reads)]
-        guards = _without(guards, lacking)
         inputs = [p for p in function.params if p not in self.inputs]
         places = Places(self.words.names.take)
+        for test in (*(guard.test for guard in guards), *(param.path for param in inputs)):
+            places.ask(test)
+        settled, used = settled_by_classes(guards, places, reads.constants)
+        guards = _without(guards, settled)
         owners: dict[str, _Owner] = {}
         for guard in guards:
-            places.ask(guard.test)
             about = _subject(places.owner(guard.test), reads)
             owners.setdefault(about, _Owner()).guards.append(guard)
         for param in inputs:
-            places.ask(param.path)
             about = _subject(places.owner(f"{param.path} is None"), reads)
             owners.setdefault(about, _Owner()).inputs.append(param)
         for param in inputs:
             self.inputs[param] = self.words.names.take(param.name, param.path, "input")
+        for about in _FIRST:
+            self._about(about, owners.pop(about, _Owner()), places)
+        self._classes(settled, used, places, reads)
         for about in sorted(owners, key=lambda about: about in _LAST):
             self._about(about, owners[about], places)
-        if lacking:
-            self.items.append(Note("what classes do not have"))
-            self._hidden(lacking, reads)
 
     def _about(self, about: str, owner: "_Owner", places: Places) -> None:
         """All tests about one object."""
-        if about:
+        if about and (owner.guards or owner.inputs):
             self.items.append(Note(_HEADINGS.get(about) or readable(about)))
         paths = {param.path for param in owner.inputs}
         late = [g for g in owner.guards if paths & {p.text for p in places.of(g.test)}]
@@ -236,7 +260,8 @@ class Guards:
             bound = places.bind(param.path, self.inputs[param])
             self.items += [Bind(statement) for _, statement in bound]
         for param in owner.inputs:
-            self._input(param)
+            if param not in self._held:
+                self._input(param)
         self._read(late, about, places)
 
     def _read(self, guards: list[Guard], about: str, places: Places) -> None:
@@ -247,40 +272,53 @@ class Guards:
             where = f" ({guard.location})" if guard.location is not None else ""
             for fails in alternatives(negated(places.shown(guard.test))):
                 self._check(fails, f"no longer true: {guard.reason}{where}", f"reads {about}")
-            places.asked(guard.test)
 
-    def _hidden(self, guards: Iterable[Guard], reads: Reads) -> None:
-        """That no class has an attribute which would hide one of an object, base by base.
+    # -- what need not be asked at each call ----------------------------------------------------
+    def _classes(self, settled: list[Guard], used: set[type], places: Places, reads: Reads) -> None:
+        """What classes say, asked again when one of them has changed."""
+        block: list[Item] = []
+        with self._into(block):
+            for place in class_attributes(places, reads.constants):
+                used.update(place[1])
+                self.items += [Bind(text) for _, text in places.bind(place[0].text)]
+            self._read(settled, "classes", places)
+        if block and (numbered := changing(used)):
+            memory = self.words.define("classes", Classes(numbered))
+            self.items.append(Note(_CLASSES))
+            self.items.append(self._kept(memory, (), block, _bound(block)))
+        else:
+            self.items += block
 
-        `hasattr(Linear, "bias")` takes five times as long as a look into one dict.
-        """
-        names: dict[type, dict[str, None]] = {}
-        orders: dict[type, str] = {}
-        called = {id(v): n for n, v in reads.constants.items() if isinstance(v, type)}
-        tests: list[str] = []
-        for guard in guards:
-            match = _LACKS.fullmatch(guard.test)
-            assert match is not None
-            cls = reads.constants[match[1]]
-            assert isinstance(cls, type)
-            if cls not in orders:
-                orders[cls] = self.words.define(f"{match[1]}_mro", cls.__mro__)
-            tests.append(f"{match[1]}.__mro__ is not {orders[cls]}")
-            for base in cls.__mro__[:-1]:
-                names.setdefault(base, {})[match[2]] = None
-        for base, wanted in names.items():
-            shown = called.get(id(base)) or self.words.define(base.__name__, base)
-            own = repr(tuple(wanted))
-            if len(own) > _LONGEST:
-                own = self.words.define(f"parts_of_{base.__name__}", tuple(wanted))
-            tests.append(f"not {shown}.__dict__.keys().isdisjoint({own})")
-        for fails in dict.fromkeys(tests):
-            self._check(fails, "a class has a new attribute, or another base", "hidden")
+    def _tensors(
+        self, block: list[Item], tests: list[Check], asked: Iterable[str]
+    ) -> Iterator[Item]:
+        """The tests of tensors, those of modules asked again when they are not as before."""
+        if not block:
+            yield from tests
+            return
+        local = set(_bound(block))
+        early = [test for test in tests if _names(test.fails) <= local]
+        late = [test for test in tests if not _names(test.fails) <= local]
+        block += early
+        later = {*asked, *self.sizes.values()}.union(*(_names(test.fails) for test in late))
+        memory = self.words.define("tensors", Tensors())
+        given = tuple(self.inputs[param] for param in self._held)
+        needed = [name for name in _bound(block) if name in later]
+        yield Note("tensors of modules")
+        yield self._kept(memory, given, block, needed)
+        yield from late
 
-    def _gradients(self, names: list[str]) -> None:
-        if names:
-            wanted = " or ".join(f"{name}.requires_grad" for name in names)
-            shown = wanted if len(names) == 1 else f"({wanted})"
+    def _kept(
+        self, memory: str, given: tuple[str, ...], block: list[Item], names: list[str]
+    ) -> Kept:
+        take = self.words.names.take
+        version, found = take(f"{memory}_version"), take(f"{memory}_found")
+        return Kept(memory, given, tuple(block), tuple(names), version, found)
+
+    def _gradients(self, wants: list[str]) -> None:
+        if wants:
+            wanted = " or ".join(wants)
+            shown = wanted if len(wants) == 1 else f"({wanted})"
             self.items.append(Note("gradients run eagerly"))
             enabled = self.words.word("grad_enabled")
             wrong = "an input requires a gradient"
@@ -316,6 +354,7 @@ def _hint(stride: Dim) -> int:
 _HEADINGS = {GLOBALS: "globals", "original": "the function itself"}
 _CLASSES, _BUILTINS = "the classes of these objects", "functions of Python"
 _TENSOR, _STATE = "what operations on tensors mean", "the state of PyTorch"
+_FIRST = ("", "original")
 _LAST = (_CLASSES, _BUILTINS, _TENSOR, _STATE)
 
 
@@ -344,7 +383,11 @@ def _without(guards: list[Guard], others: list[Guard]) -> list[Guard]:
     return [guard for guard in guards if id(guard) not in apart]
 
 
-def _is_lacking(guard: Guard, reads: Reads) -> bool:
-    """Whether a guard says that a class, with a metaclass of Python's own, has no attribute."""
-    match = _LACKS.fullmatch(guard.test)
-    return match is not None and type(reads.constants.get(match[1])) in (type, abc.ABCMeta)
+def _bound(items: Iterable[Item]) -> list[str]:
+    """The names that statements give."""
+    texts = (item.statement.partition(" = ")[0] for item in items if isinstance(item, Bind))
+    return [name for text in texts for name in re.findall(r"\w+", text)]
+
+
+def _names(test: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(test)) if isinstance(node, ast.Name)}

@@ -27,7 +27,7 @@ class Place:
         asked: how often tests ask for it itself.
         parts: the places that begin with it.
         local: its name in the function, once it has one.
-        same_as: the constant that a test compares it with: from then on that name stands for it.
+        same_as: the constant that a test says it is: that name stands for it in all other tests.
     """
 
     text: str
@@ -78,13 +78,12 @@ class Places:
         """Count what a test looks up."""
         for place in self.of(test):
             place.asked += 1
-        if (same := self._sameness(test)) is not None:
-            same[0].same_as = same[1]
+        if (same := self._sameness(test)) is not None and not same[0].local:
+            same[0].same_as = same[0].local = same[1]
 
-    def asked(self, test: str) -> None:
-        """A test is in place: what it says holds for those that follow."""
-        if (same := self._sameness(test)) is not None:
-            same[0].local = same[1]
+    def all(self) -> list[Place]:
+        """All places so far."""
+        return list(self._places.values())
 
     def of(self, test: str) -> list[Place]:
         """The longest places in a test, in order."""
@@ -107,20 +106,23 @@ class Places:
         for place in self.of(test):
             yield from self._bind(place)
 
-    def bind(self, text: str, local: str) -> Iterable[tuple[Place, str]]:
-        """Keep a place under a name that it was given."""
+    def bind(self, text: str, local: str = "") -> Iterable[tuple[Place, str]]:
+        """Keep a place, under a name that it was given."""
         place = self._place(text, self._tree(text))  # or a call, such as that of a cache
         if place.parent is not None:
             yield from self._bind(place.parent)
         shown = _short(place)
-        place.local = local
-        yield place, f"{local} = {shown}"
+        place.local = local or self._name(_wish(text))
+        yield place, f"{place.local} = {shown}"
 
     def shown(self, test: str) -> str:
         """The test with local names."""
+        same = self._sameness(test)
         made = test
         for place, start in reversed(self._found(test)):
-            made = f"{made[:start]}{_short(place)}{made[start + len(place.text) :]}"
+            own = same is not None and place is same[0] and place.same_as == same[1]
+            shown = _through(place) if own else _short(place)
+            made = f"{made[:start]}{shown}{made[start + len(place.text) :]}"
         return made
 
     # -- finding them -----------------------------------------------------------------------------
@@ -181,6 +183,13 @@ def _short(place: Place) -> str:
     while known is not None and not known.local:
         known = known.parent
     return place.text if known is None else known.local + place.text[len(known.text) :]
+
+
+def _through(place: Place) -> str:
+    """The text of a place from the nearest local name of what it is a part of."""
+    if place.parent is None:
+        return place.text
+    return f"{_short(place.parent)}{place.text[len(place.parent.text) :]}"
 
 
 def _begin(test: str, tree: ast.AST) -> int:

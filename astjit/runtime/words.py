@@ -32,6 +32,19 @@ def _empty_strided_cpu() -> Callable[..., torch.Tensor]:
         )
 
 
+def tensor_guards() -> Any:
+    """What torch.compile compares the facts of many tensors with in one call, None if it is gone.
+
+    `f(*tensors, dynamic_dims_sizes=None, dynamic_dims_strides=None).check(*tensors)` tells whether
+    Python types, dispatch keys, dtypes, devices, requires_grad, sizes and strides are the same,
+    where all given tensors are different objects.
+    """
+    try:
+        return _C._dynamo.guards.TensorGuards
+    except AttributeError:  # a private name
+        return None
+
+
 def copy_of(tensor: torch.Tensor) -> torch.Tensor:
     """A copy with the same strides."""
     made = torch.empty_strided(

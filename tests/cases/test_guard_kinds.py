@@ -1359,7 +1359,8 @@ def test_only_this_changes(row: Kind):
             assert_same(call(compiled, given), call(function, given))
             programs = compiled.cache_info().programs
             assert programs >= 1, [str(w.message) for w in told]
-            assert_same(call(compiled, given), call(function, given))
+            for _ in range(2):  # what guards keep from call to call is kept by now
+                assert_same(call(compiled, given), call(function, given))
             assert compiled.cache_info().programs == programs
             given = next(steps, None)
     texts = [str(w.message) for w in told if issubclass(w.category, astjit.AstjitWarning)]
