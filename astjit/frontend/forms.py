@@ -66,7 +66,7 @@ def _symbolic_types(
 
     def attempt(second: Mapping[str, int], free: Sequence[Sym]) -> list[TensorType] | None:
         try:
-            two = infer(call, second, other=other)
+            two = infer(call, second, other=other, guess=True)
             types = _types(call, free, one, two, first, second, device)
             _confirm(call, types, second, free, other=other)
         except (Unfit, NoForm):
@@ -100,7 +100,7 @@ def _free_examples(
     def fits(group: Sequence[Sym]) -> bool:
         changed = {sym.name: other[group[0].name] for sym in group}
         try:
-            infer(call, {**first, **changed})
+            infer(call, {**first, **changed}, guess=True)
         except Unfit:
             return False
         made.update(changed)
@@ -137,7 +137,7 @@ def _confirm(
     names = {sym.name for sym in free}
     third = {n: 2 * size + 1 if size > 1 and n in names else size for n, size in second.items()}
     try:
-        found = infer(call, third, other=other)
+        found = infer(call, third, other=other, guess=True)
     except Unfit:
         return
     for kind, (_, meta) in zip(types, found.new, strict=True):

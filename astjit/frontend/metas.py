@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from astjit.frontend import torch_api
+from astjit.frontend import meta_rules, torch_api
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
@@ -61,13 +61,16 @@ class Unfit(Exception):
         self.error = error
 
 
-def infer(call: Call, sizes: Mapping[str, int], *, other: bool = False) -> Facts:
+def infer(
+    call: Call, sizes: Mapping[str, int], *, other: bool = False, guess: bool = False
+) -> Facts:
     """What the call does on meta tensors of these sizes.
 
     Args:
         call: of a torch function.
         sizes: the value of every size symbol.
         other: give it other floats than those of this call.
+        guess: these are other sizes than those of this call, which need not fit.
 
     Raises:
         Stop: if PyTorch cannot say it.
@@ -85,7 +88,7 @@ def infer(call: Call, sizes: Mapping[str, int], *, other: bool = False) -> Facts
             new_kwargs["device"] = torch.device("meta")
         versions = [m._version for m in tensors]
         try:
-            made = call.func(*new_args, **new_kwargs)
+            made = meta_rules.run(call.dotted, call.func, new_args, new_kwargs, guess=guess)
         except (NotImplementedError, TypeError) as error:
             raise Stop(f"no shape rule for {call.dotted}: {_short(error)}") from None
         except (RuntimeError, ValueError, IndexError, AssertionError) as error:
