@@ -38,6 +38,16 @@ FUNCTIONS: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor], float]] 
     "log1p": ("log", torch.log1p, 1.5),
     "sin": ("sin_cos", torch.sin, 1.6),
     "cos": ("sin_cos", torch.cos, 1.6),
+    "tan": ("libm", torch.tan, 1.0),
+    "asin": ("libm", torch.asin, 1.0),
+    "acos": ("libm", torch.acos, 1.0),
+    "atan": ("libm", torch.atan, 1.0),
+    "sinh": ("libm", torch.sinh, 2.0),
+    "cosh": ("libm", torch.cosh, 2.0),
+    "asinh": ("libm", torch.asinh, 2.0),
+    "acosh": ("libm", torch.acosh, 2.0),
+    "atanh": ("libm", torch.atanh, 2.0),
+    "erfc": ("libm", torch.erfc, 1.0),
     "rsqrt": ("sqrt", torch.rsqrt, 1.5),
 }
 MEASURE = """

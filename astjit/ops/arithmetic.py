@@ -7,6 +7,8 @@ Where an arrangement would differ from eager in one bit, the call stays a librar
 
 from collections.abc import Callable
 
+from astjit.ops.integers import divisible
+from astjit.ops.scaled import brought, common_dtype
 from astjit.ops.spec import (
     Emitter,
     Field,
@@ -50,13 +52,21 @@ def _reversed(name: str) -> Callable[..., Ref]:
     return build
 
 
-def _only_floats(name: str) -> Callable[..., Maybe]:
-    """The row `name` on floats; integer division can fail and stays PyTorch's."""
+def _rest(name: str, of_integers: str) -> Callable[..., Maybe]:
+    """A row on floats, another on integers by a number; by a tensor it can fail: PyTorch's."""
 
     def build(emit: Emitter, x: Number, other: Number) -> Maybe:
-        return emit.emit(name, x, other) if _is_float(x, other) else NotImplemented
+        if _is_float(x, other):
+            return emit.emit(name, *_in_common(emit, x, other))
+        return emit.emit(of_integers, x, other) if divisible(x, other) else NotImplemented
 
     return build
+
+
+def _in_common(emit: Emitter, x: Number, other: Number) -> tuple[Number, Number]:
+    """The operands in the common dtype: a 0-d tensor may be wider, and is rounded to it first."""
+    dtype = common_dtype(x, other)
+    return brought(emit, x, dtype), brought(emit, other, dtype)
 
 
 def _reversed_floats(name: str) -> Callable[..., Maybe]:
@@ -70,10 +80,10 @@ def _reversed_floats(name: str) -> Callable[..., Maybe]:
 def _quotient(emit: Emitter, name: str, x: Ref, other: Number) -> Maybe:
     """Eager divides 16-bit floats by a number in float32, but by a tensor piece by piece."""
     if not _is_float(x, other):
-        return NotImplemented
+        return emit.emit(f"integer_{name}", x, other) if divisible(x, other) else NotImplemented
     kind = type_of(other)
-    if isinstance(kind, TensorType) and kind.dims:
-        return emit.emit(name, x, other)
+    if isinstance(kind, TensorType) and (kind.dims or not tensor_of(x).dtype.is_half):
+        return emit.emit(name, *_in_common(emit, x, other))
     return _once(emit, x, lambda wide: emit.emit(name, wide, other))
 
 
@@ -99,12 +109,21 @@ def _once(emit: Emitter, x: Ref, build: Callable[[Ref], Ref]) -> Ref:
     return emit.emit("to", build(emit.emit("to", x, dtype=F32)), dtype=dtype)
 
 
+def _product(emit: Emitter, x: Ref, count: int) -> Ref:
+    """x times itself, exact modulo the width of an integer in any order."""
+    made = x
+    for bit in bin(count)[3:]:
+        made = emit.emit("mul", made, made)
+        made = emit.emit("mul", made, x) if bit == "1" else made
+    return made
+
+
 def _power(emit: Emitter, x: Ref, *, exponent: float) -> Maybe:
     """The exponents for which ATen's pow_tensor_scalar is arithmetic, then the general one."""
     dtype = tensor_of(x).dtype
     if not dtype.is_float:
-        squares = dtype is not BOOL and isinstance(exponent, int) and exponent == 2
-        return emit.emit("mul", x, x) if squares else NotImplemented
+        whole = dtype is not BOOL and isinstance(exponent, int) and 1 < exponent <= MOST_FACTORS
+        return _product(emit, x, int(exponent)) if whole else NotImplemented
 
     def cube(a: Ref) -> Ref:
         return emit.emit("mul", emit.emit("mul", a, a), a)
@@ -154,6 +173,7 @@ def pair(
 
 
 OUT = "input, other, *, out=None"
+MOST_FACTORS = 16
 EXPONENT = Field("exponent", FieldKind.NUMBER)
 POWER = ("torch.pow", "Tensor.pow", "Tensor.__pow__")
 BASE = (Operand("input"), Operand("exponent"))
@@ -172,8 +192,8 @@ REVERSED = (
 
 DIVISIONS = (
     pair((*both("floor_divide"), "Tensor.__floordiv__"), _floor_divide, OUT),
-    pair((*both("remainder"), "Tensor.__mod__"), _only_floats("remainder"), OUT),
-    pair(both("fmod"), _only_floats("fmod"), OUT),
+    pair((*both("remainder"), "Tensor.__mod__"), _rest("remainder", "integer_remainder"), OUT),
+    pair(both("fmod"), _rest("fmod", "integer_fmod"), OUT),
     Spelling(
         torch=(*both("div"), *both("divide")),
         signature="input, other, *, rounding_mode=None, out=None",

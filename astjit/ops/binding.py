@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from astjit.ops.held import held
 from astjit.ops.host import parameters
+from astjit.ops.scaled import common_dtype
 from astjit.ops.spec import Emitter, Field, FieldKind, FieldValue, Op, Operand, Ref, Spelling
 from astjit.ops.table import BY_TORCH
 from astjit.types.dtype import DType
@@ -49,9 +51,22 @@ class Binding:
         """
         operands = [value(operand) for operand in self.operands]
         if isinstance(self.row, Op):
+            if not _checked(self.row, operands):
+                return NotImplemented  # type: ignore[no-any-return]
             results = emit.emit_all(self.row.name, *operands, **self.fields)
             return results[0] if self.row.results == 1 else results
         return self.row.build(emit, *operands, **self.fields)  # type: ignore[return-value]
+
+
+def _checked(op: Op, operands: Sequence[Ref | float | None]) -> bool:
+    """Whether the dtype of the operands holds the numbers that eager converts with a check."""
+    if not op.checked:
+        return True
+    named = list(zip(op.operands, operands, strict=True))
+    given = [v for operand, v in named if v is not None and operand.name != "condition"]
+    dtype = common_dtype(*given)
+    dtype = dtype.compute if op.wide_numbers else dtype
+    return all(held(v, dtype) for operand, v in named if operand.name in op.checked)
 
 
 @cache

@@ -398,6 +398,7 @@ ACTIVATIONS = (
         operands=(*X, Operand("min", optional=True), Operand("max", optional=True)),
         torch=("torch.clamp", "Tensor.clamp", "torch.clip", "Tensor.clip"),
         signature="input, min=None, max=None, *, out=None",
+        checked=("min", "max"),
         expand=_clamp,
         doc="the input, at least `min` and at most `max`; NaN stays",
     ),

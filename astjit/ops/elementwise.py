@@ -315,6 +315,8 @@ SELECTION = (
         signature="condition, input, other, *, out=None",
         doc="`input` where the condition is true, else `other`",
         spell={"c": "{0} ? {1} : {2}", "py": "{1} if {0} else {2}"},
+        wide_numbers=True,
+        checked=("input", "other"),
         evaluate=lambda c, a, b: a if c else b,
         traits=EXACT,
     ),

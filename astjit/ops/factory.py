@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from astjit.ops.held import held
 from astjit.ops.spec import (
     Call,
     Emitter,
@@ -38,7 +39,7 @@ def _compute_full(call: Call) -> tuple[DType, ...]:
 
 def _full_like(emit: Emitter, x: Ref, value: float | Ref, *, dtype: DType | None) -> object:
     kind = tensor_of(x)
-    if not kind.is_contiguous:
+    if not kind.is_contiguous or not held(value, dtype or kind.dtype):
         return NotImplemented
     return emit.emit("full", value, size=kind.dims, dtype=dtype or kind.dtype, device=kind.device)
 

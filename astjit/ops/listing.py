@@ -52,7 +52,8 @@ def _exact(op: Op) -> bool:
 def _names(row: Op | Spelling) -> str:
     """The torch names, a method and a function of one name as one."""
     shown = [name.removeprefix("torch.").replace("nn.functional.", "F.") for name in row.torch]
-    names = dict.fromkeys(n.removeprefix("Tensor.") for n in shown if not n.startswith("special."))
+    hidden = ("special.", "F._")
+    names = dict.fromkeys(n.removeprefix("Tensor.") for n in shown if not n.startswith(hidden))
     return ", ".join(f"`{name}`" for name in names)
 
 

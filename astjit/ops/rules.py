@@ -50,6 +50,7 @@ def _rule(
     scalar: Callable[[DType], DType] = lambda dtype: dtype,
     *,
     bools: bool = True,
+    numbers: bool = True,
 ) -> Rule:
     """An elementwise rule.
 
@@ -60,6 +61,7 @@ def _rule(
         takes: which promoted dtypes torch accepts.
         scalar: from the tensor rule's dtype to the category of a result of Python numbers alone.
         bools: whether torch accepts a bool beside an operand of another dtype.
+        numbers: whether torch accepts Python numbers.
     """
 
     def infer(call: Call) -> tuple[Type, ...]:
@@ -69,6 +71,8 @@ def _rule(
             raise TypeError(f"not implemented for {promoted(call)}")
         if not bools and any(_is_bool(kind) for kind in call.types):
             raise TypeError("not implemented for bool")
+        if not numbers and any(isinstance(kind, ScalarType) for kind in call.types):
+            raise TypeError("not implemented for Python numbers")
         return (elementwise_type(call, result(call)),)
 
     def compute(call: Call) -> tuple[DType, ...]:
@@ -89,6 +93,10 @@ def _bool(call: Call) -> DType:
 
 def _not_bool(dtype: DType) -> bool:
     return dtype is not BOOL
+
+
+def _is_wide(dtype: DType) -> bool:
+    return dtype.is_float and not dtype.is_half
 
 
 def _whole(dtype: DType) -> bool:
@@ -175,6 +183,16 @@ FLOAT = _rule(float_of, float_of, ANY_PAIR)
 FLOAT_ONE = _rule(float_of, float_of, SINGLE + INTEGER + BOOLEAN)
 # floats, or integers with floats
 FLOATING = _rule(promoted, promoted, PAIR + MIXED_PAIR[:2], lambda dtype: dtype.is_float)
+# float32 and float64 only
+WIDE = _rule(promoted, promoted, (("f32[3, 4]", "f32[4]"), ("f64[3]", "f64[3]")), _is_wide)
+# the same, where torch takes tensors only
+FLOATING_TENSORS = _rule(
+    promoted,
+    promoted,
+    (*PAIR[:-1], *MIXED_PAIR[2:]),
+    lambda dtype: dtype.is_float,
+    numbers=False,
+)
 FUSED = _rule(
     promoted,
     promoted,
@@ -190,7 +208,17 @@ LOGICAL_ONE = _rule(_bool, _bool, SINGLE + INTEGER + BOOLEAN)
 # integers and bool only
 BITWISE = _rule(promoted, promoted, INTEGER_PAIR + BOOL_PAIR, _whole)
 BITWISE_ONE = _rule(promoted, promoted, INTEGER + BOOLEAN, _whole)
+# integers, one tensor at least
+WHOLE = _rule(
+    promoted,
+    promoted,
+    (*INTEGER_PAIR, ("i16[4]", "i16[4]"), ("i64[3, 4]", "int")),
+    lambda dtype: dtype is not BOOL and not dtype.is_float,
+    bools=False,
+)
 # questions about a float: integers become floats first
+# a question about numbers
+ASK = _rule(_bool, promoted, SINGLE + INTEGER, _not_bool)
 CLASSIFY = _rule(_bool, float_of, SINGLE + INTEGER + BOOLEAN)
 WHERE = Rule(
     _infer_where,

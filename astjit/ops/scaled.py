@@ -134,10 +134,6 @@ def _addcdiv(emit: Emitter, x: Ref, a: Ref, b: Ref, value: Number) -> Sequence[R
 def _lerp(emit: Emitter, x: Ref, end: Ref, weight: Number) -> Sequence[Ref]:
     """From the nearer end, so that a weight of 1 gives `end`."""
     way = emit.emit("sub", end, x)
-    if isinstance(weight, int | float):
-        near = abs(weight) < 0.5
-        beyond = weight if near else emit.emit("sub", spread(emit, weight, x), 1)
-        return (emit.emit("fma", beyond, way, x if near else end),)
     w = spread(emit, weight, x)
     close = emit.emit("lt", emit.emit("abs", w), 0.5)
     factor = emit.emit("where", close, w, emit.emit("sub", w, 1))
@@ -175,6 +171,7 @@ def _sum(name: str, torch: tuple[str, ...], expand: object, host: str, doc: str)
         torch=torch,
         signature="input, other, *, alpha=1, out=None",
         host=host,
+        checked=("alpha",),
         expand=expand,  # type: ignore[arg-type]  # each takes its own operands
         doc=doc,
     )
@@ -191,6 +188,8 @@ def _terms(name: str, infer: object, samples: tuple[tuple[str, ...], ...], expan
         signature="input, tensor1, tensor2, *, value=1, out=None",
         expand=expand,  # type: ignore[arg-type]
         doc=f"`input + value * tensor1 {sign} tensor2`",
+        wide_numbers=True,
+        checked=("value",) if name == "addcmul" else (),
         domain=(0.1, 4.0),
     )
 

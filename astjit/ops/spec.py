@@ -241,6 +241,7 @@ class Op:
             those of C or of templates/TARGET/helpers, which are found by name.
         wide_numbers: Python numbers and 0-d tensors enter in the type of the arithmetic; without
             it they are first rounded to a 16-bit operand type, as eager does on the CPU.
+        checked: operands whose Python numbers eager refuses where the dtype cannot hold them.
         evaluate: the op on Python numbers.
         domain: the interval from which tests draw operands.
         rounds: composites: the result is rounded once from f32, or piece by piece (D8).
@@ -264,6 +265,7 @@ class Op:
     host: str = ""
     spell: Mapping[str, str] = field(default_factory=dict)
     wide_numbers: bool = False
+    checked: tuple[str, ...] = ()
     evaluate: Callable[..., object] | None = None
     domain: tuple[float, float] = (-4.0, 4.0)
     rounds: Rounds = "pieces"

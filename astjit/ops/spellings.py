@@ -6,6 +6,8 @@ x.max()  =>  amax(x)        x.float()  =>  to(x, f32)        x.std(1, False)  =>
 from collections.abc import Callable, Sequence
 
 from astjit.ops.arithmetic import pair
+from astjit.ops.held import held
+from astjit.ops.scaled import common_dtype
 from astjit.ops.spec import (
     Emitter,
     Field,
@@ -122,14 +124,18 @@ def _masked_fill(emit: Emitter, x: Ref, mask: Ref, value: Number) -> Maybe:
     if tensor_of(mask).dtype is not BOOL or given is None:
         return NotImplemented
     category = given.category if isinstance(given, ScalarType) else given.dtype.category
+    if not held(value, kind.dtype):
+        return NotImplemented
     if category > kind.dtype.category or (isinstance(given, TensorType) and given.dims):
         return NotImplemented
     made = emit.emit("where", mask, value, x)
     return made if tensor_of(made).is_contiguous else emit.emit("contiguous", made)
 
 
-def _clamp_side(*, low: bool) -> Callable[..., Ref]:
-    def build(emit: Emitter, x: Ref, bound: Number) -> Ref:
+def _clamp_side(*, low: bool) -> Callable[..., Maybe]:
+    def build(emit: Emitter, x: Ref, bound: Number) -> Maybe:
+        if not held(bound, common_dtype(x, bound)):
+            return NotImplemented
         return emit.emit("clamp", x, bound, None) if low else emit.emit("clamp", x, None, bound)
 
     return build
@@ -141,8 +147,9 @@ def _relu6(emit: Emitter, x: Ref) -> Maybe:
 
 def _hardtanh(emit: Emitter, x: Ref, min_val: Number, max_val: Number) -> Maybe:
     """Of integers it keeps the dtype or fails: PyTorch's."""
-    floats = tensor_of(x).dtype.is_float
-    return emit.emit("clamp", x, min_val, max_val) if floats else NotImplemented
+    dtype = tensor_of(x).dtype
+    fits = dtype.is_float and held(min_val, dtype) and held(max_val, dtype)
+    return emit.emit("clamp", x, min_val, max_val) if fits else NotImplemented
 
 
 def _rms_norm(

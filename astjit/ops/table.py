@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from astjit.ops import (
+    activations,
     arithmetic,
     body,
     composite,
@@ -12,11 +13,13 @@ from astjit.ops import (
     factory,
     functions,
     gather,
+    integers,
     library,
     linear,
     reduce,
     scaled,
     shape,
+    special,
     spellings,
     update,
     viewing,
@@ -26,11 +29,14 @@ from astjit.ops.spec import Op, Spelling
 _FAMILIES = (
     elementwise,
     functions,
+    integers,
+    special,
     reduce,
     shape,
     gather,
     scaled,
     composite,
+    activations,
     factory,
     linear,
     library,
@@ -67,6 +73,9 @@ def by_torch(rows: Iterable[Row]) -> dict[str, tuple[Row, ...]]:
 SPELLINGS: tuple[Spelling, ...] = (
     *arithmetic.SPELLINGS,
     *scaled.SPELLINGS,
+    *integers.SPELLINGS,
+    *special.SPELLINGS,
+    *activations.SPELLINGS,
     *spellings.SPELLINGS,
     *viewing.SPELLINGS,
     *factory.SPELLINGS,

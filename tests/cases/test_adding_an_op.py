@@ -1,7 +1,6 @@
 """A unary op is one row: with nothing else it is captured, fused, built and run on both targets."""
 
 import torch
-import torch.nn.functional as F
 
 import astjit
 from astjit.ops.rules import FLOAT_ONE
@@ -11,48 +10,51 @@ from astjit.targets.nvrtc import compile_cuda
 from tests.emulator import emulate
 
 ROW = Op(
-    name="tanhshrink",
+    name="ndtr",
     kind=Kind.ELEMENTWISE,
     rule=FLOAT_ONE,
     operands=(Operand("input"),),
-    torch=("torch.nn.functional.tanhshrink",),
+    torch=("torch.special.ndtr",),
     signature="input",
-    doc="`x - tanh(x)`",
-    spell={"cpu": "{0} - tanh({0})", "cuda": "{0} - tanhf({0})"},
+    doc="the share of a normal distribution below",
+    spell={
+        "cpu": "0.5f * erfc(-0.707106781f * {0})",
+        "cuda": "0.5f * erfcf(-0.707106781f * {0})",
+    },
 )
 
 
-def shrunk(x, bias):
+def share(x, bias):
     h = x + bias
-    return F.tanhshrink(h) * 2
+    return torch.special.ndtr(h) * 2
 
 
 def test_one_row_is_enough():
     assert ROW.name not in OPS
     x, bias = torch.randn(5, 36), torch.randn(36)
     with extended(ROW):
-        function = astjit.compile(shrunk, fullgraph=True)
-        torch.testing.assert_close(function(x, bias), shrunk(x, bias))
+        function = astjit.compile(share, fullgraph=True)
+        torch.testing.assert_close(function(x, bias), share(x, bias))
         (kernel,) = astjit.explain(function, x, bias).kernels
         assert kernel.kind == "pointwise"
-        assert "tanhshrink %h" in function.ssa(x, bias)
+        assert "ndtr %h" in function.ssa(x, bias)
         source = function.cuda_source(x, bias, arch="sm_90")
-    assert compile_cuda(source, "sm_90").resources["shrunk"].spill_stores == 0
+    assert compile_cuda(source, "sm_90").resources["share"].spill_stores == 0
     helpers, kernels = source.split('extern "C"', 1)
     out = torch.full((5, 36), float("nan"))
     report = emulate(
         helpers.split("\n", 1)[1],
         'extern "C"' + kernels,
-        "shrunk",
+        "share",
         None,
         [x, bias, out, 5, 36],
         (2, 1),
         (32, 8),
     )
     assert not report.errors
-    torch.testing.assert_close(out, shrunk(x, bias))
+    torch.testing.assert_close(out, share(x, bias))
 
 
 def test_without_the_row_it_is_a_library_call():
-    report = astjit.explain(astjit.compile(shrunk), torch.randn(5, 36), torch.randn(36))
+    report = astjit.explain(astjit.compile(share), torch.randn(5, 36), torch.randn(36))
     assert len(report.library_calls) == 1

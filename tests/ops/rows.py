@@ -17,6 +17,7 @@ from astjit.types.shape import Sizes, evaluate
 from astjit.types.tensor import ScalarType, TensorType
 
 NUMBERS = {"bool": True, "int": 3, "float": 1.75}
+SET = {"eps": 1e-5, "beta": 1.5, "low": -1.75, "inverse": 1 / 1.75}  # of operands by name
 
 # Values of fields for rows that have fields without a default, and other interesting ones.
 FIELDS = {
@@ -46,6 +47,7 @@ FIELDS = {
     "softmax": [{"dim": 0}, {"dim": -1}, {"dim": -1, "dtype": F64}],
     "log_softmax": [{"dim": 0}, {"dim": -1}, {"dim": -1, "dtype": F64}],
     "logsumexp": [{"dim": (0,)}, {"dim": (0, 1), "keepdim": True}],
+    "round_decimals": [{"decimals": 2}, {"decimals": -1}],
     "gelu": [{}, {"approximate": "tanh"}],
     "layer_norm": [],  # the sample says which
     "rms_norm": [],
@@ -127,8 +129,8 @@ def operands_of(op, types, seed=0):
     """Operands drawn from the row's domain; indices and normalised weights in range."""
     made = [draw(kind, op.domain, seed + i) for i, kind in enumerate(types)]
     for declared, value, i in zip(op.operands, made, itertools.count()):
-        if declared.name in ("eps", "beta"):
-            made[i] = 1e-5 if declared.name == "eps" else 1.5
+        if declared.name in SET:
+            made[i] = SET[declared.name]
         if declared.name == "index" or (op.name == "embedding" and declared.name == "input"):
             made[i] = value.abs() % 5
     return made

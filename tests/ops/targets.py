@@ -42,6 +42,24 @@ class Case:
         sizes = bind_sizes(self.function.params, self.inputs)
         return run_parts(self.function, self.parts, self.inputs, sizes, run)
 
+    def wrong(self, found, ulp):
+        """Results not within `ulp` of eager's as text; 0: the same bits, but for NaN."""
+        lines = []
+        for mine, theirs in zip(found, self.eager, strict=True):
+            assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape), self.name
+            a, b = mine.double(), theirs.double()
+            same = (a == b) | (a.isnan() & b.isnan())
+            if ulp == 0:
+                same &= (a != 0) | (a.signbit() == b.signbit())
+            elif theirs.dtype.is_floating_point:
+                unit = torch.finfo(theirs.dtype).eps * b.abs().clamp(min=UNIT)
+                same |= (a - b).abs() <= ulp * unit
+            places = (~same).nonzero()[:3].tolist()
+            shown = [(at, float(a[tuple(at)]), float(b[tuple(at)])) for at in places]
+            if shown:
+                lines.append(f"{self.name} {mine.dtype}: {int((~same).sum())} {shown}")
+        return lines
+
 
 def quiet(node):
     """Views and arithmetic of Python numbers."""
@@ -81,20 +99,3 @@ def on_cuda(cases):
             emulate_launch(text, text.entries[group.kernel.name], buffers, values, plan)
 
     return [case.run(run) for case in cases]
-
-
-def check(case, found, ulp):
-    """dtype, sizes, and elements within `ulp` of eager's; 0: the same bits, but for NaN."""
-    for mine, theirs in zip(found, case.eager, strict=True):
-        assert mine.dtype == theirs.dtype, case.name
-        assert mine.shape == theirs.shape, case.name
-        a, b = mine.double(), theirs.double()
-        same = (a == b) | (a.isnan() & b.isnan())
-        if ulp == 0:
-            same &= (a != 0) | (a.signbit() == b.signbit())
-        elif theirs.dtype.is_floating_point:
-            unit = torch.finfo(theirs.dtype).eps * b.abs().clamp(min=UNIT)
-            same |= (a - b).abs() <= ulp * unit
-        wrong = (~same).nonzero()[:4].tolist()
-        shown = [(w, float(a[tuple(w)]), float(b[tuple(w)])) for w in wrong]
-        assert not wrong, (case.name, mine.dtype, int((~same).sum()), shown)

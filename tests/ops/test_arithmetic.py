@@ -47,9 +47,12 @@ def test_powers_by_a_number(exponent, dtype):
     assert_same("Tensor.__pow__", values(dtype), exponent)
 
 
-def test_powers_of_integers_are_squares_or_left_to_torch():
-    assert_same("torch.pow", torch.arange(-4, 5), 2)
-    assert captured("torch.pow", torch.arange(-4, 5), 3) is None
+def test_powers_of_integers_are_products_or_left_to_torch():
+    for exponent in (2, 3, 5, 16):
+        assert_same("torch.pow", torch.arange(-4, 5), exponent)
+        assert_same("torch.pow", torch.arange(-4, 5, dtype=torch.int8), exponent)
+    assert captured("torch.pow", torch.arange(-4, 5), 17) is None
+    assert captured("torch.pow", torch.arange(-4, 5), 0) is None
     assert captured("torch.pow", torch.arange(1, 5), 0.5) is None
     assert captured("torch.pow", torch.tensor([True]), 2) is None
     assert captured("torch.pow", values(SINGLE), 0) is None
@@ -71,8 +74,12 @@ def test_division_of_floats(name, dtype):
 
 
 @pytest.mark.parametrize("name", ["remainder", "fmod", "floor_divide"])
-def test_division_of_integers_can_fail_and_is_left_to_torch(name):
-    assert captured(f"torch.{name}", torch.arange(5), 2) is None
+def test_division_of_integers_is_by_a_number_or_can_fail_and_is_left_to_torch(name):
+    for dtype in (torch.int64, torch.int8, torch.uint8):
+        assert_same(f"torch.{name}", torch.arange(5).to(dtype), 2)
+    assert_same(f"torch.{name}", torch.arange(-9, 9), -4)
+    for number in (0, -1, True, 300):
+        assert captured(f"torch.{name}", torch.arange(5, dtype=torch.int8), number) is None
     assert captured(f"torch.{name}", torch.arange(5), torch.arange(5)) is None
 
 
@@ -82,7 +89,8 @@ def test_rounding_modes_of_division(mode, dtype):
     x, y = values(dtype, 5000), values(dtype, 5000, seed=1)
     for other in (y, 0.1, torch.tensor(0.1)):
         assert_same("torch.div", x, other, rounding_mode=mode)
-    assert captured("torch.div", torch.arange(5), 2, rounding_mode=mode) is None
+    assert_same("torch.div", torch.arange(-5, 5), 3, rounding_mode=mode)
+    assert captured("torch.div", torch.arange(5), torch.arange(5), rounding_mode=mode) is None
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

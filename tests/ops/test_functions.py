@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from astjit.ops.functions import ROWS
+from astjit.ops.spec import Trait
 
 ULP = Path(__file__).resolve().parents[2] / "benchmarks" / "ulp.py"
 NAMES = {op.name: op for op in ROWS}
@@ -31,7 +32,7 @@ def test_no_function_is_worse_than_published(measured):
 
 @pytest.mark.parametrize("op", ROWS, ids=str)
 def test_every_function_publishes_its_error(op):
-    assert 0 < op.max_ulp <= 2.5
+    assert 0 < op.max_ulp <= 2.5 or Trait.EXACT in op.traits
 
 
 @pytest.mark.parametrize("name", ["log", "log2", "log10"])

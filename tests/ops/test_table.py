@@ -206,8 +206,11 @@ C_BUILTINS = {
         "to_", "fabsf", "fabs", "fmaf", "fma",
         "sqrtf", "sqrt", "powf", "pow", "fmodf", "fmod", "isinf",
         "isfinite", "floorf", "floor", "ceilf", "ceil", "truncf", "trunc", "rintf", "rint",
-        *(f"{n}{f}" for n in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin",
-                              "cos", "tanh", "erf") for f in ("f", "")),
+        "signbit",
+        *(f"{n}{f}" for f in ("f", "") for n in (
+            "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "tanh",
+            "erf", "erfc", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh",
+            "atan2", "hypot", "copysign", "nextafter")),
     },
 }  # fmt: skip
 
@@ -276,36 +279,36 @@ def test_no_name_has_one_row_twice():
         assert max(Counter(map(id, candidates)).values()) == 1, name
 
 
-SOFTSIGN = Op(
-    name="softsign",
+NDTR = Op(
+    name="ndtr",
     kind=Kind.ELEMENTWISE,
     rule=FLOAT_ONE,
     operands=(Operand("input"),),
-    torch=("torch.nn.functional.softsign",),
+    torch=("torch.special.ndtr",),
     signature="input",
-    doc="`x / (1 + |x|)`",
-    spell={"cpu": "{0} / (1.0f + abs({0}))", "cuda": "{0} / (1.0f + fabsf({0}))"},
-    evaluate=lambda x: x / (1 + abs(x)),
+    doc="the share of a normal distribution below `|x|` or `x`",
+    spell={"cpu": "0.5f * erfc(-0.707f * {0})", "cuda": "0.5f * erfcf(-0.707f * {0})"},
+    evaluate=lambda x: math.erfc(-x / math.sqrt(2)) / 2,
     max_ulp=1.5,
 )
 
 
 def test_a_unary_op_is_one_row():
     """Binding, types, text, verification, values and both spellings follow from the row alone."""
-    name = "torch.nn.functional.softsign"
+    name = "torch.special.ndtr"
     assert bind(name, ("x",), {}, lambda v: True) is None
-    with extended(SOFTSIGN):
-        assert bind(name, ("x",), {}, lambda v: True).row is SOFTSIGN
-        text = "fn f(%x: bf16[rows, 4]):\n  %y = softsign %x\n  return %y\n"
+    with extended(NDTR):
+        assert bind(name, ("x",), {}, lambda v: True).row is NDTR
+        text = "fn f(%x: bf16[rows, 4]):\n  %y = ndtr %x\n  return %y\n"
         function = parse(text)
         verify(function)
         assert str(function.results[0].type) == "bf16[rows, 4]"
-        assert "softsign %x : bf16[rows, 4]" in function_text(function)
+        assert "ndtr %x : bf16[rows, 4]" in function_text(function)
         x = torch.linspace(-3, 3, 7)
-        (found,) = rows.run(SOFTSIGN, [x], {})
-        wanted = torch.tensor([SOFTSIGN.evaluate(v) for v in x.tolist()])
+        (found,) = rows.run(NDTR, [x], {})
+        wanted = torch.tensor([NDTR.evaluate(v) for v in x.tolist()])
         torch.testing.assert_close(found, wanted)
-        assert SOFTSIGN.spelling(CPU.languages, "f32") == "{0} / (1.0f + abs({0}))"
-        assert SOFTSIGN.spelling(CUDA.languages, "f32") == "{0} / (1.0f + fabsf({0}))"
+        assert NDTR.spelling(CPU.languages, "f32") == "0.5f * erfc(-0.707f * {0})"
+        assert NDTR.spelling(CUDA.languages, "f32") == "0.5f * erfcf(-0.707f * {0})"
     assert bind(name, ("x",), {}, lambda v: True) is None
-    assert "softsign" not in OPS
+    assert "ndtr" not in OPS
