@@ -56,7 +56,7 @@ def build(segment: Segment, reads: Reads, target: Target | None, config: Config)
     target = target or own_target(function)
     parts = groups(function, target.name, config)  # fusion/: kernels and library calls
     _log_parts(function.name, parts)
-    parts = in_place(parts, reads.written(function))
+    parts = in_place(parts, reads.written(function), built=target is TARGETS["cpu"])
     return program(function, parts, reads, target)  # runtime/: the host function and its kernels
 
 

@@ -19,7 +19,7 @@ from astjit.ir.value import Result, Value
 from astjit.ops.reduce import COMBINES
 from astjit.types.dtype import DType
 
-FIXED = ("j", "v", "slots", "line", "row_start", "status")
+FIXED = ("j", "v", "slots", "line", "row_start", "status", "inside")
 # Threads that a multiprocessor is to hold of a kernel that keeps 16 lanes or more, 64 registers
 # each: without it ptxas 13.5 spills a few values to get along with 48.
 RESIDENT = 1024
@@ -79,6 +79,7 @@ class CudaView:
         self.kept = schedule.kept(kernel)
         self.resident = [v for v, place in self.kept.items() if place == "registers"]
         self.index = "long long" if schedule.wide else CUDA.size
+        self.warps = schedule.variant == "warp"  # several rows a block; the last may have fewer
         self.vectors = {b.name: scope.take(f"{b.name}_v") for b in kernel.buffers}
         both = [b.name for b in kernel.buffers if b.role == "inout"]
         self.stored = {**self.vectors, **{name: scope.take(f"{name}_out") for name in both}}
@@ -99,6 +100,7 @@ class CudaView:
         """The names a template may read."""
         s = self.schedule
         lines = [x for t in self.steps for x in (*t.lines, *t.loads, *t.lanes, *t.stores)]
+        lines += ["inside"] if self.warps else []
         setup = prune(self._line_setup(), "\n".join([*lines, *self.uniforms]))
         return {
             "head": self.head,
@@ -109,7 +111,7 @@ class CudaView:
             "setup": setup,
             "arrays": [f"{self._array(v)} {n}[{s.per_thread}];" for v, n in self.arrays.items()],
             "steps": self.steps,
-            "slot_arrays": [(kind, _slots(kind), n) for kind, n in self.slots.items()],
+            "slot_arrays": [(k, _slots(k), n) for k, n in self.slots.items() if not self.warps],
             "block": block,
         }
 
@@ -130,6 +132,8 @@ class CudaView:
 
     def _sizes(self) -> list[str]:
         """The axes whose extents the text mentions; a row kernel's rows are its grid."""
+        if self.warps:
+            return list(self.kernel.axes)
         if self.kernel.kind == "row" and len(self.space.lines) == 1:
             used = self._mentions(self.space.lines[0])
             return [a for a in self.kernel.axes if a == self.space.inner or used]
@@ -165,7 +169,7 @@ class CudaView:
                 declarations.append(f"{kind} {argument.name}")
         s = self.schedule
         threads = s.threads * s.rows
-        many = s.variant == "resident" and s.per_thread * s.vector >= 16
+        many = s.variant in ("warp", "resident") and s.per_thread * s.vector >= 16
         bounds = f"{threads}, {RESIDENT // threads}" if many else str(threads)
         first = f'extern "C" __global__ void __launch_bounds__({bounds})\n'
         return first + parameters(f"{self.kernel.name}(", declarations, ") {")
@@ -191,7 +195,13 @@ class CudaView:
 
     def _line_setup(self) -> list[str]:
         row = self.kernel.kind == "row" and bool(self.space.line)
-        first = [f"const int {self.space.line} = blockIdx.x;"] if row else []
+        line, count = self.space.line, self.space.count
+        first = [f"const int {line} = blockIdx.x;"] if row else []
+        if self.warps:
+            first = [
+                f"const int {line} = blockIdx.x * {self.schedule.rows} + threadIdx.y;",
+                f"const bool inside = {line} < {count};",
+            ]
         split = split_line(self.space, "int") if len(self.space.lines) > 1 else []
         return first + split + self.start_lines
 
@@ -249,8 +259,10 @@ class CudaView:
         return [f"const {kind} {name} = {text};"]
 
     def _widen(self, buffer: Buffer) -> str:
-        at = f"{buffer.name}[{line_offset(buffer, self.space, _WIDE) or '0'}]"
-        return f"widen_{buffer.dtype.name}({at})" if buffer.dtype.is_half else at
+        offset = line_offset(buffer, self.space, _WIDE)
+        at = f"{buffer.name}[{offset or '0'}]"
+        text = f"widen_{buffer.dtype.name}({at})" if buffer.dtype.is_half else at
+        return f"inside ? {text} : 0" if self.warps and offset else text
 
     # -- passes --------------------------------------------------------------------------------
     def _step(self, here: Pass) -> Step | None:
@@ -274,6 +286,7 @@ class CudaView:
         at = f"{buffer.name}[{line_offset(buffer, self.space, _WIDE) or '0'}]"
         text = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
         guard = "if (threadIdx.x == 0) " if self.kernel.kind == "row" else ""
+        guard = "if (inside && threadIdx.x == 0) " if self.warps else guard
         return f"{guard}{at} = {text};"
 
     def _reduction(self, node: Node) -> Reduction:

@@ -19,12 +19,14 @@ from astjit.ops.spec import FieldKind, Kind
 from astjit.types.tensor import ScalarType
 
 
-def in_place(parts: Parts, written: Mapping[Value, Param]) -> Parts:
+def in_place(parts: Parts, written: Mapping[Value, Param], *, built: bool = True) -> Parts:
     """The parts, with kernels that write inputs in place where that is legal.
 
     Args:
         parts: in execution order.
         written: the values that inputs hold at the end, which nothing else returns.
+        built: whether kernels are built before any runs; where they are built when launched, each
+            may fail, so that only the last may write.
     """
     made = list(parts.parts)
     for at in reversed(range(len(made))):
@@ -34,7 +36,7 @@ def in_place(parts: Parts, written: Mapping[Value, Param]) -> Parts:
             for value, param in wanted.items():
                 if _free(param, made, at):
                     made[at] = part = _merged(part, value, param)
-            if any(v not in part.held for v in part.outputs):
+            if not built or any(v not in part.held for v in part.outputs):
                 break  # memory for the outputs may be missing: what comes before must not write
         elif _may_fail(part):
             break

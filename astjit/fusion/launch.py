@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from astjit.fusion.kernel import Kernel
 from astjit.fusion.schedule import Schedule
 
+_MOST_ROWS = 2**31 - 2**10  # the last block may begin before the last row and end beyond
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -25,8 +27,12 @@ class Launch:
 def launch(kernel: Kernel, schedule: Schedule, sizes: Mapping[str, int]) -> Launch | None:
     """How to launch `kernel`, or None when there is nothing to do (an axis of size 0).
 
-    A row kernel uses one block per row. A pointwise kernel's block covers `threads` vectors along
-    the innermost axis and `rows` rows; each thread does `per_thread` rows.
+    A row kernel uses one block per row, or, where a warp or a part of one has a row of its own,
+    one for several rows. A pointwise kernel's block covers `threads` vectors along the innermost
+    axis and `rows` rows; each thread does `per_thread` rows.
+
+    Raises:
+        OverflowError: more rows than an int counts, as kernels do.
     """
     outer, inner = kernel.parallel, ""
     if kernel.kind == "pointwise":
@@ -34,6 +40,11 @@ def launch(kernel: Kernel, schedule: Schedule, sizes: Mapping[str, int]) -> Laun
     rows = 1
     for axis in outer:
         rows *= sizes[axis]
+    if outer and rows >= _MOST_ROWS:
+        raise OverflowError(f"{kernel.name} counts at most {_MOST_ROWS - 1} rows, not {rows}")
+    if kernel.kind == "row" and schedule.variant == "warp":
+        blocks = -(-rows // schedule.rows)
+        return Launch((blocks, 1), (schedule.threads, schedule.rows)) if rows else None
     if kernel.kind == "row":
         return Launch((rows, 1), (schedule.threads, 1)) if rows else None
     tiles = -(-sizes.get(inner, 1) // (schedule.threads * schedule.vector))

@@ -5,17 +5,19 @@ elements a thread owns follows from sizes and dtype only (always 16 bytes a vect
 narrows the accesses, so results do not depend on it (D22).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from astjit.fusion.kernel import Kernel, is_reduce, is_store
+from astjit.fusion.kernel import Kernel, is_load, is_reduce, is_store
 from astjit.fusion.stages import later_uses, recompute_cost
 from astjit.ir.function import Node
 from astjit.ir.value import Result
 from astjit.ops.reduce import COMBINES
 
 _MOST_Y = 65535  # blocks of a grid in y
+_WARP_BLOCK = 128  # threads of a block whose warps have rows of their own
+_MOST_KEPT = 192  # bytes of a row that a thread keeps in registers: 48 of them
 Place = str  # "registers", "scratch", or the name of an output buffer
 
 
@@ -25,10 +27,11 @@ class Schedule:
 
     Attributes:
         target: "cpu" or "cuda".
-        variant: "plain", "resident" (a row lives in registers) or "looped".
+        variant: "plain"; of rows "warp" (a row lives in the registers of a warp or a part of
+            one), "resident" (in those of a block) or "looped".
         vector: elements of one access; on the CPU 1 means that lanes are left to the compiler.
         threads: of a block along a row (cuda).
-        rows: of a block across rows (cuda, pointwise).
+        rows: of a block across rows (cuda, pointwise and "warp").
         per_thread: vectors a thread handles: of a row (cuda row), or rows of one (cuda pointwise).
         aligned: accesses are one vector wide; else the same lanes one by one.
         wide: element offsets need 64 bits inside a row.
@@ -121,6 +124,11 @@ def _cuda_row(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sched
     aligned = _is_aligned(kernel, sizes, alignment, vector)
     wide = length >= 2**31 - 2**14
     later = later_uses(kernel)
+    if (few := _warp_shape(kernel, later, length, vector)) is not None:
+        threads, per_thread = few
+        keep = _positions(kernel, dict.fromkeys(later, "registers"))
+        rows = _WARP_BLOCK // threads
+        return Schedule("cuda", "warp", vector, threads, rows, per_thread, aligned, keep=keep)
     for threads, per_thread in ((128, 1), (256, 1), (256, 2), (256, 4)):
         if length <= threads * per_thread * vector and len(later) * per_thread * vector <= 64:
             keep = _positions(kernel, dict.fromkeys(later, "registers"))
@@ -131,6 +139,32 @@ def _cuda_row(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sched
     return Schedule(
         "cuda", "looped", vector, 512, 1, 2, aligned, wide, keep=_positions(kernel, places)
     )
+
+
+def _warp_shape(
+    kernel: Kernel, later: Iterable[Result], length: int, vector: int
+) -> tuple[int, int] | None:
+    """Threads and vectors of each for a row that needs no barrier; None where it is too long."""
+    if not kernel.parallel:
+        return None
+    bytes_kept = sum(_held_itemsize(kernel, value) for value in later)
+    for threads, per_thread in ((8, 1), (16, 1), (32, 1), (32, 2), (32, 4), (32, 8)):
+        if per_thread * vector * bytes_kept > _MOST_KEPT:
+            return None
+        if length <= threads * per_thread * vector:
+            return threads, per_thread
+    return None
+
+
+def _held_itemsize(kernel: Kernel, value: Result) -> int:
+    """Bytes of an element of a kept value: what is loaded or rounded stays as it is in memory."""
+    node = value.node
+    if isinstance(node, Node) and is_load(node):
+        return kernel.buffer(node.operands[0]).dtype.itemsize
+    for dtype in ("bf16", "f16"):
+        if _holds(value, dtype) and dtype != "f32":
+            return 2
+    return 8 if str(value.type).startswith(("f64", "i64")) else 4
 
 
 def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:

@@ -61,11 +61,10 @@ def test_kept_values_are_arrays_of_vectors():
 
 
 def test_heads():
-    head = view(records.softmax(), 100).head
-    assert head == (
-        'extern "C" __global__ void __launch_bounds__(128)\n'
-        "softmax(const float* __restrict__ x, float* __restrict__ out, int cols) {"
-    )
+    head = 'extern "C" __global__ void __launch_bounds__({})\nsoftmax('
+    head += "const float* __restrict__ x, float* __restrict__ out, {}int cols) {{"
+    assert view(records.softmax(), 1000).head == head.format(256, "")
+    assert view(records.softmax(), 100).head == head.format(128, "int rows, ")
     assert "long long cols" in view(records.softmax(), 2**31).head
     assert "__launch_bounds__(512)\n" in view(records.softmax(), 50257).head
 
@@ -73,6 +72,21 @@ def test_heads():
 def test_a_row_in_registers_has_64_of_them():
     assert "__launch_bounds__(256, 4)\n" in view(records.softmax(), 4096).head
     assert "__launch_bounds__(256)\n" in view(records.softmax(), 1024).head
+
+
+def test_threads_of_no_row_read_and_store_no_scalars():
+    r = Record("k", "row", R, C, [("x", "f32", RC, "in"), ("w", "bf16", R, "in"),
+                                  ("out", "f32", R, "out")])  # fmt: skip
+    r.store("out", r.emit("mul", r.load("w"), r.emit("reduce", r.load("x"), combine="sum")))
+    made = view(r.kernel(), 100)
+    assert made.values()["setup"][:2] == [
+        "const int row = blockIdx.x * 4 + threadIdx.y;",
+        "const bool inside = row < rows;",
+    ]
+    lines = [line for step in made.steps for line in step.lines]
+    at = "static_cast<long long>(row)"
+    assert f"const float w_row = inside ? widen_bf16(w[{at}]) : 0;" in lines
+    assert lines[-1] == f"if (inside && threadIdx.x == 0) out[{at}] = mul_value;"
 
 
 def test_scalars_are_stored_by_one_thread():

@@ -67,6 +67,9 @@ GOLDENS = (
     Golden("cuda/softmax_bf16.cu", SOFTMAX, "bf16", 8192, 16, "resident", "cuda/softmax_bf16.cu"),
     Golden("cuda/softmax_bf16_looped.cu", SOFTMAX, "bf16", 50256, 16, "looped"),
     Golden("cuda/softmax_looped.cu", SOFTMAX, "f32", 50256, 16, "looped", "cuda/softmax_looped.cu"),
+    Golden("cuda/softmax_warp.cu", SOFTMAX, "f32", 500, 16, "warp"),
+    Golden("cuda/softmax_warp_bf16.cu", SOFTMAX, "bf16", 64, 16, "warp"),
+    Golden("cuda/rms_norm_warp_unaligned.cu", RMS_NORM, "f32", 100, 4, "warp"),
     Golden("cuda/softmax_unaligned.cu", SOFTMAX, "f32", 4095, 4, "resident",
            "cuda/softmax_unaligned.cu"),
 )  # fmt: skip

@@ -143,3 +143,17 @@ def test_the_cuda_text_builds(text):
         made = cuda_unit([(kernel, schedule(kernel, "cuda", sizes, 16))], no_source, "sm_90")
         assert "__restrict__ x," not in made.kernels
         assert compile_cuda(made.source, "sm_90").cubin
+
+
+def test_of_kernels_that_are_built_when_launched_the_last_alone_writes():
+    function = parse("""\
+fn both(%x: f32[n], %y: f32[m]):
+  %1 = add %x, 1.0 : f32[n]
+  %2 = mul %y, 2.0 : f32[m]
+  return %1, %2
+""")
+    for built, wanted in ((True, [True, True]), (False, [False, True])):
+        parts = groups(function, "cuda", Config())
+        written = dict(zip(function.results, function.params, strict=True))
+        made = in_place(parts, written, built=built)
+        assert [bool(part.held) for part in made.parts if isinstance(part, Group)] == wanted

@@ -23,17 +23,18 @@ def plan(made, **sizes):
 
 def test_rows_have_a_block_each():
     assert plan(records.softmax(), rows=33, cols=4096) == Launch((33, 1), (256, 1))
-    assert plan(records.softmax(), rows=33, cols=100) == Launch((33, 1), (128, 1))
+    assert plan(records.softmax(), rows=33, cols=513) == Launch((33, 1), (256, 1))
     assert plan(records.softmax(), rows=1, cols=50257) == Launch((1, 1), (512, 1))
 
 
 def test_an_empty_row_still_has_results():
-    assert plan(records.softmax(), rows=3, cols=0) == Launch((3, 1), (128, 1))
+    assert plan(records.softmax(), rows=3, cols=0) == Launch((1, 1), (8, 16))
 
 
 def test_rows_over_several_axes_are_counted_together():
     made = kernel("row", ("d0", "d1"), ("d2",))
-    assert plan(made, d0=3, d1=5, d2=100).grid == (15, 1)
+    assert plan(made, d0=3, d1=5, d2=1100).grid == (15, 1)
+    assert plan(made, d0=3, d1=5, d2=100).grid == (4, 1)
     assert plan(made, d0=3, d1=0, d2=100) is None
 
 
@@ -113,7 +114,7 @@ def test_pointwise_over_one_axis_covers_every_element_once(n):
 def test_the_threads_of_a_resident_row_cover_it_once(cols, dtype):
     made = records.softmax(dtype)
     chosen = schedule(made, "cuda", {"rows": 1, "cols": cols}, 16)
-    if chosen.variant != "resident":
+    if chosen.variant == "looped":
         assert cols > 16 * 256 * (2 if dtype == "bf16" else 1)
         return
     starts = [
@@ -122,6 +123,28 @@ def test_the_threads_of_a_resident_row_cover_it_once(cols, dtype):
         for x in range(chosen.threads)
     ]
     assert covered(cols, starts, chosen.vector) == [1] * cols
+
+
+@pytest.mark.parametrize(("rows", "blocks"), [(1, 1), (4, 1), (5, 2), (1000, 250)])
+def test_a_block_of_warps_has_several_rows(rows, blocks):
+    sizes = {"rows": rows, "cols": 200}
+    chosen = schedule(records.softmax(), "cuda", sizes, 16)
+    assert chosen.variant == "warp"
+    found = launch(records.softmax(), chosen, sizes)
+    assert (found.grid, found.block) == ((blocks, 1), (32, 4))
+
+
+@pytest.mark.parametrize("make", [records.softmax, records.bias_gelu])
+def test_more_rows_than_an_int_counts_are_refused(make):
+    kernel = make()
+    for rows, fits in ((2**31 - 2**11, True), (2**31 - 1, False), (2**32 + 5, False)):
+        sizes = {"rows": rows, "cols": 2}
+        chosen = schedule(kernel, "cuda", sizes, 16)
+        if fits:
+            assert launch(kernel, chosen, sizes).grid[0] < 2**31
+        else:
+            with pytest.raises(OverflowError, match="counts at most"):
+                launch(kernel, chosen, sizes)
 
 
 def test_the_block_is_that_of_the_schedule():

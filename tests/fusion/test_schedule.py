@@ -48,9 +48,15 @@ def chosen(kernel, cols=4096, alignment=16, target="cuda", outer=3):
 @pytest.mark.parametrize(
     ("cols", "variant", "threads", "per_thread"),
     [
-        (0, "resident", 128, 1),
-        (1, "resident", 128, 1),
-        (512, "resident", 128, 1),
+        (0, "warp", 8, 1),
+        (1, "warp", 8, 1),
+        (32, "warp", 8, 1),
+        (33, "warp", 16, 1),
+        (64, "warp", 16, 1),
+        (65, "warp", 32, 1),
+        (129, "warp", 32, 2),
+        (257, "warp", 32, 4),
+        (512, "warp", 32, 4),
         (513, "resident", 256, 1),
         (1024, "resident", 256, 1),
         (1025, "resident", 256, 2),
@@ -67,10 +73,31 @@ def test_rows_of_f32_by_length(cols, variant, threads, per_thread):
     assert made.vector == 4
 
 
-@pytest.mark.parametrize(("cols", "variant"), [(8192, "resident"), (8193, "looped")])
+@pytest.mark.parametrize(
+    ("cols", "variant"),
+    [(1024, "warp"), (1025, "resident"), (8192, "resident"), (8193, "looped")],
+)
 def test_rows_of_bf16_are_twice_as_long(cols, variant):
     made = chosen(records.softmax("bf16"), cols)
     assert (made.variant, made.vector) == (variant, 8)
+
+
+def test_a_row_without_kept_values_is_a_warps_as_far_as_8_vectors():
+    r = records.Record(
+        "total", "row", records.R, records.C,
+        [("x", "f32", records.RC, "in"), ("out", "f32", records.R, "out")],
+    )  # fmt: skip
+    r.store("out", r.emit("reduce", r.load("x"), combine="sum"))
+    kernel = r.kernel()
+    assert chosen(kernel, 1024).variant == "warp"
+    assert chosen(kernel, 1025).variant == "resident"
+
+
+def test_a_lone_row_is_a_blocks():
+    (kernel,) = [k for k in KERNELS if k.kind == "row" and k.parallel][:1]
+    alone = replace(kernel, parallel=())
+    sizes = {kernel.reduced[-1]: 100}
+    assert schedule(alone, "cuda", sizes, 16).variant == "resident"
 
 
 def test_a_row_with_many_kept_values_is_looped_earlier():
@@ -189,13 +216,13 @@ def test_limits_of_a_cuda_variant(kernel, cols):
     assert isinstance(made, Schedule)
     assert made.vector * min(itemsizes(kernel)) <= 16
     assert made.threads * made.rows in (128, 256, 512)
-    assert made.threads % 32 == 0
+    assert made.threads % 32 == 0 or (made.variant == "warp" and 32 % made.threads == 0)
     if made.aligned:
         assert cols % made.vector == 0
-    if made.variant == "resident":
+    if made.variant in ("warp", "resident"):
         owned = made.per_thread * made.vector
         assert cols <= made.threads * owned
-        assert len(made.keep) * owned <= 64
+        assert len(made.keep) * owned <= (96 if made.variant == "warp" else 64)
 
 
 @given(KERNEL, LENGTH, st.sampled_from(["cpu", "cuda"]))
@@ -206,7 +233,7 @@ def test_every_kept_value_has_a_legal_place(kernel, cols, target):
     for value, place in made.kept(kernel).items():
         assert is_element(kernel, known[value].axes)
         if place == "registers":
-            assert made.variant == "resident"
+            assert made.variant in ("warp", "resident")
             continue
         if place == "scratch":
             assert target == "cpu"

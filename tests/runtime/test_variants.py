@@ -77,11 +77,11 @@ ALIGNED = (0x100, 0x200, 0x300, 0x400, 0x500)
 
 def test_arguments_grid_and_block_follow_the_text_and_the_sizes(notes):
     run, kernel = rms_kernel(notes)
-    run(*ALIGNED, 7, 1024, 1e-6)
+    run(*ALIGNED, 7, 2048, 1e-6)
     ((config, name, arguments),) = notes.launches
-    chosen = schedule(kernel, "cuda", {"rows": 7, "cols": 1024}, 16)
+    chosen = schedule(kernel, "cuda", {"rows": 7, "cols": 2048}, 16)
     assert (config, name) == (((7, 1), (chosen.threads, 1), 0), ("rms_norm", 1))
-    assert arguments[:6] == [*ALIGNED, 1024]
+    assert arguments[:6] == [*ALIGNED, 2048]
     # a float parameter takes the low half of the bits of an int
     assert arguments[6] == int.from_bytes(struct.pack("<f", 1e-6), "little")
     assert len(arguments) == 7
@@ -173,7 +173,7 @@ def test_a_program_launches_through_the_driver(notes):
     h, y = loaded.run(x, residual, w, 1e-6)
     ((_, name, arguments),) = notes.launches
     assert name == ("rms_norm", 1)
-    assert arguments[:6] == [t.data_ptr() for t in (x, residual, w, h, y)] + [64]
+    assert arguments[:7] == [t.data_ptr() for t in (x, residual, w, h, y)] + [5, 64]
     assert [count for _, count in loaded.origins()] == [1]
 
 
