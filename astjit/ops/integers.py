@@ -7,9 +7,21 @@ from collections.abc import Callable
 
 from astjit.ops.held import held
 from astjit.ops.rules import WHOLE
-from astjit.ops.spec import Emitter, Kind, Op, Operand, Ref, Spelling, Trait, both, type_of
+from astjit.ops.spec import (
+    Call,
+    Emitter,
+    Kind,
+    Op,
+    Operand,
+    Ref,
+    Rule,
+    Spelling,
+    Trait,
+    both,
+    type_of,
+)
 from astjit.types.dtype import BOOL
-from astjit.types.tensor import TensorType
+from astjit.types.tensor import ScalarType, TensorType, Type
 
 Number = Ref | float
 XY = (Operand("input"), Operand("other"))
@@ -40,12 +52,25 @@ def divisible(x: Number, other: Number) -> bool:
     return whole and held(other, kind.dtype) and other not in (0, -1)
 
 
+def _infer_by_number(call: Call) -> tuple[Type, ...]:
+    if not isinstance(call.types[1], ScalarType):
+        raise TypeError("a tensor of divisors may hold 0")
+    return WHOLE.infer(call)
+
+
+BY_NUMBER = Rule(
+    _infer_by_number,
+    WHOLE.computes,
+    (("i32[5]", "int"), ("i64[3, 4]", "int"), ("u8[3]", "int"), ("i8[]", "int")),
+)
+
+
 def _row(name: str, spell: dict[str, str], host: str, doc: str, evaluate: Callable[..., object],
          torch: tuple[str, ...] = ()) -> Op:  # fmt: skip
     return Op(
         name=name,
         kind=Kind.ELEMENTWISE,
-        rule=WHOLE,
+        rule=WHOLE if torch else BY_NUMBER,
         operands=XY,
         torch=torch,
         signature="input, other, *, out=None" if torch else "",
