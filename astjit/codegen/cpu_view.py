@@ -231,8 +231,8 @@ class CpuView:
         lines = inner.write(nodes, used, lambda n: self._element(n, inner, reads))
         if stores:
             for value in here.keeps:
-                dtype = self._kept_dtype(value)
-                lines.append(self._store_text(self._kept_at(value), inner, value, dtype))
+                at, held = self._kept_at(value), self._kept_dtype(value)
+                lines.append(self._store_text(at, inner, value, held))
             kept_in = {(v, self.kept[v]) for v in here.keeps}
             for node in here.stores:
                 buffer = self.kernel.buffer(node.operands[0])

@@ -14,6 +14,7 @@ import contextlib
 import gc
 import re
 import struct
+import sys
 from dataclasses import dataclass, replace
 from unittest import mock
 
@@ -86,20 +87,27 @@ def as_declared(kind, given):
     return struct.unpack(form, raw[: struct.calcsize(form)])[0]
 
 
+def tensors_near():
+    """Tensors that may be meant: those of the callers first, then all that Python knows of."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        yield from (v for v in list(frame.f_locals.values()) if type(v) in _TENSORS)
+        frame = frame.f_back
+    yield from (v for v in gc.get_objects() if type(v) in _TENSORS)
+
+
 def memory_at(address):
     """What lies from an address to the end of the storage that it points into."""
-    for found in gc.get_objects():
-        if type(found) in _TENSORS and not found.is_meta:
-            storage = found.untyped_storage()
-            begin = storage.data_ptr()
-            if begin <= address < begin + storage.nbytes():
-                offset, size = divmod(address - begin, found.element_size())
-                assert size == 0, "a pointer between two elements"
-                count = storage.nbytes() // found.element_size() - offset
-                whole = torch.empty(0, dtype=found.dtype)
-                return whole.set_(storage, offset, (count,), (1,))
     if address == 0:
         return torch.empty(0)
+    for found in tensors_near():
+        storage = found.untyped_storage()
+        begin = 0 if found.is_meta else storage.data_ptr()
+        if begin and begin <= address < begin + storage.nbytes():
+            offset, rest = divmod(address - begin, found.element_size())
+            assert rest == 0, "a pointer between two elements"
+            count = storage.nbytes() // found.element_size() - offset
+            return torch.empty(0, dtype=found.dtype).set_(storage, offset, (count,), (1,))
     raise AssertionError(f"no live tensor holds {address:#x}")
 
 
