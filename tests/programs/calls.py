@@ -3,6 +3,7 @@
 import random
 from dataclasses import dataclass
 
+from tests.programs import objects
 from tests.programs.expressions import DTYPES
 from tests.programs.program import Call
 
@@ -156,6 +157,7 @@ class Caller:
             "m.double = m.shifted",
             "m.config.factor = 3",
             "m.STORE = []",
+            *objects.CHANGES,
         )
         return self.random.sample(options, self.random.randint(1, 2))
 

@@ -71,6 +71,7 @@ class Observed:
         elif isinstance(value, types.FunctionType):
             for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
                 self.look(f"{place}.{name}", _content(cell))
+            self.look(f"{place}.__defaults__", value.__defaults__)
         elif isinstance(value, type):
             for name, part in vars(value).items():
                 if not name.startswith("_") and isinstance(part, _DATA):

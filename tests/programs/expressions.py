@@ -32,8 +32,8 @@ def tensor(draft: Draft, depth: int = 2) -> str:
         at = max(draft.random.randrange(len(names)) for _ in range(2))  # recent ones more often
         return names[at]
     kind = draft.random.choices(
-        (_unary, _binary, view, _selection, _helper, _reduction, _joined, _held),
-        (3, 6, 6, 2, 1.5, 1, 1, 1),
+        (_unary, _binary, view, _selection, _helper, _reduction, _joined, _held, _library),
+        (3, 6, 6, 2, 1.5, 1, 1, 1, 1.5),
     )[0]
     return kind(draft, depth - 1)
 
@@ -124,6 +124,68 @@ def _reduction(draft: Draft, depth: int) -> str:
     if not value.is_floating_point():
         exact += ("sum(-1)", "sum()", "sum(0, keepdim=True)", "cumsum(-1)")
     return f"{x}.{draft.one(*exact)}"
+
+
+def _library(draft: Draft, depth: int) -> str:
+    """What PyTorch does by itself, or in rows that differ from elementwise ones."""
+    x = tensor(draft, depth)
+    rank = draft.tensor(x).dim()
+    axis = draft.random.randrange(-rank, rank) if rank else 0
+    n = number(draft)
+    return draft.one(
+        f"{x}.cumsum({axis})",
+        f"{x}.sum({axis})",
+        f"{x}.sum(({axis},), keepdim=True)",
+        f"{x}.roll(1, {axis})",
+        f"{x}.tril()",
+        f"torch.triu({x}, 1)",
+        f"{x}.repeat(2, {', '.join(['1'] * rank) or '1'})",
+        f"{x}.repeat_interleave(2, {axis})",
+        f"F.pad({x}, (1, {draft.one('0', '1', '-1')}))",
+        f"F.pad({x}, (0, 1), value={n})",
+        f"{x}.sort({axis}, stable=True)[0]",
+        f"{x}.topk(1, {axis})[0]",
+        f"{x}.argmax({axis})",
+        f"{x}.index_select({axis}, torch.tensor([0, 0]))",
+        f"{x}.gather({axis}, torch.zeros_like({x}, dtype=torch.int64))",
+        f"{x}[[0, 0]]",
+        f"{x}[torch.arange({x}.shape[0])]" if rank else f"{x}[None][[0]]",
+        f"{x}[..., [0]]",
+        f"torch.where({x} == {x}, {x}, {n})",
+        f"{x}.max({axis})[0]",
+        f"{x}.min({axis}).values",
+        f"torch.broadcast_tensors({x}, {x}[None])[0]",
+        f"torch.meshgrid({x}.flatten(), {x}.flatten(), indexing='ij')[0]",
+        f"{x}.flip({axis})",
+        f"{x} @ {x}.mT" if rank > 1 else f"{x}.outer({x})",
+        f"torch.einsum('...i->...', {x})" if rank else f"{x} * 1",
+        f"{x}.unfold({axis}, 1, 1)",
+        f"{x}.as_strided((2,), (0,))",
+        f"{x}.rot90()",
+        f"{x}.nan_to_num(0.0)",
+        f"torch.atleast_2d({x})",
+        f"{x}.tile((2,))",
+        f"{x}.diff()",
+        f"{x}.isnan()",
+        f"torch.count_nonzero({x}, {axis})",
+        f"{x}.data",
+        f"{x}.new_tensor([1, 2])",
+        f"torch.zeros({x}.shape, dtype={x}.dtype)",
+        f"torch.full(({x}.numel(),), {n})",
+        f"torch.arange({x}.numel()).view_as({x})",
+        f"torch.linspace(0, 1, 3, dtype={x}.dtype)" if rank else f"{x}.reshape(1, 1)",
+        f"{x}.amax((0, -1))",
+        f"{x}.half()",
+        f"{x}.to({x}.dtype)",
+        f"{x}.to(torch.float64, copy=True)",
+        f"{x}.type(torch.bfloat16)",
+        f"{x}.diagonal_scatter({n} * torch.ones(2))",
+        f"{x}.clamp_min({n})",
+        f"{x}.unsqueeze(0).squeeze(0)",
+        f"{x}.mT.contiguous().mT" if rank > 1 else f"{x}.reshape(-1)",
+        f"{x}.flatten()[1:].view(-1)",
+        f"{x}[..., 1:].contiguous()",
+    )
 
 
 def _joined(draft: Draft, depth: int) -> str:

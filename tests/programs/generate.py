@@ -9,6 +9,7 @@ import warnings
 import torch
 
 from tests.programs.calls import Caller
+from tests.programs import objects
 from tests.programs.draft import Draft, Scope
 from tests.programs.program import Block, Call, Node, Program, block, text_of
 from tests.programs.statements import function_body
@@ -28,6 +29,7 @@ _HELPERS: tuple[Node, ...] = (
     block("def parts(v):", "return v, v[..., None]"),
     block("def early(v, k):", block("if k > 1:", "return v"), "return v * SCALE"),
     block("def touched(v):", "v += 1", "return v"),
+    block("def global_(value):", "global SCALE", "SCALE = value"),
 )
 _CLASS = Block(
     (
@@ -66,7 +68,7 @@ def _generate(seed: int) -> Program:
     caller = Caller(choice)
     calls = caller.calls(choice.randint(3, 5))
     cells = choice.random() < 0.2
-    prelude = (*_IMPORTS, *_HELPERS, _CLASS, *_GLOBALS)
+    prelude = (*_IMPORTS, *_HELPERS, _CLASS, *objects.PRELUDE, *_GLOBALS, *objects.GLOBALS)
     loose = choice.random() < 0.5
     needed = 1 if loose else 1 + sum(call.like_first for call in calls[1:])
     ordered = sorted(range(len(calls)), key=lambda i: (i > 0, not calls[i].like_first))
@@ -105,9 +107,10 @@ def _scopes(
     """For each call, the names that the function sees at its start."""
     scopes: list[Scope] = []
     outer: Scope = {}
+    text = compile(text_of(prelude), "<draft>", "exec")
     for call in calls:
-        module: Scope = {"__name__": "draft"}
-        exec(text_of(prelude), module)
+        module: Scope = {"__name__": "builtins"}  # where dataclasses look for their module
+        exec(text, module)
         earlier = dict.fromkeys(f"r{i}" for i in range(len(calls)))
         outside = {**earlier, **outer, "torch": torch, "values": values, "m": _Module(module)}
         exec(text_of(call.setup), outside)

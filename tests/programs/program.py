@@ -80,7 +80,7 @@ def _lines(nodes: Sequence[Node], indent: str) -> Iterator[str]:
             yield from (indent + line for line in node.splitlines())
             continue
         for header, body in node.parts:
-            yield indent + header
+            yield from (indent + line for line in header.splitlines())
             yield from _lines(body or ("pass",), indent + INDENT)
 
 
@@ -112,7 +112,7 @@ def _without_one(nodes: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
 def _smaller_block(node: Block) -> Iterator[tuple[Node, ...]]:
     """An arm in place of the whole, or one statement of an arm less."""
     header = node.parts[0][0]
-    if not header.startswith(("def ", "class ")):
+    if not header.startswith(("def ", "class ", "@")):
         for _, body in node.parts:
             yield body
     for index, (header, body) in enumerate(node.parts):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from tests.programs import expressions as ex
+from tests.programs import objects
 from tests.programs.draft import Draft
 from tests.programs.program import Block, Node, block
 
@@ -114,6 +115,34 @@ def _store(draft: Draft) -> Node | None:
         return f"{x}[{ex.mask(draft, x)}] = {ex.number(draft)}"
     target = f"{x}[{ex.index(draft, draft.tensor(x).shape)}]"
     return f"{target} = {ex.partner(draft, target, 1)}"
+
+
+def _deep_store(draft: Draft) -> Node | None:
+    """A write through several views, or by an index tensor."""
+    names = draft.tensors(lambda t: t.dim() > 0)
+    if not names:
+        return None
+    x = draft.random.choice(names)
+    inner = ex.view_of(draft, ex.view_of(draft, x))
+    y, n = ex.partner(draft, inner, 0), ex.number(draft)
+    at = draft.one("[0]", "[0, -1]", "torch.tensor([0, 0])", "torch.arange(2)", "..., [0]", "-1")
+    size = f"{x}.shape[0]"
+    return draft.one(
+        f"{inner}.{draft.one('add_', 'mul_', 'copy_', 'sub_')}({y})",
+        f"{inner} {draft.one('+=', '*=', '-=')} {y}" if inner.endswith("]") else f"{inner}.neg_()",
+        f"{inner}[...] = {y}",
+        f"{x}[{at}] = {n}",
+        f"{x}[{at}] {draft.one('+=', '*=')} {n}",
+        f"{x}.index_fill_(0, torch.tensor([0]), {n})",
+        f"{x}.index_add_(0, torch.arange({size}), {x}.clone())",
+        f"{x}.index_copy_(0, torch.tensor([0]), {x}[-1:].clone())",
+        f"{x}.scatter_(0, torch.zeros_like({x}, dtype=torch.int64), {n})",
+        f"{x}.masked_scatter_({x} == {x}, {x}.clone())",
+        f"{x}.swapaxes(0, -1)[0].fill_({n})",
+        f"{x}.unfold(0, 1, 1).add_({n})",
+        f"{x}[::2], {x}[1::2] = {n}, {n}",
+        f"{x}[:1], _ = {y}, {x}",
+    )
 
 
 def _out(draft: Draft) -> Node:
@@ -239,7 +268,7 @@ def condition(draft: Draft) -> str:
         ]
         if draft.chance(0.1):
             options += [f"{x}.sum() > 0"]
-    return draft.random.choice(options)
+    return draft.random.choice(options + objects.conditions(draft) * draft.chance(0.5))
 
 
 def _body(draft: Draft, most: int = 2) -> tuple[Node, ...]:
@@ -379,6 +408,10 @@ _PLAIN: list[tuple[Maker, float]] = [
     (_out, 1),
     (_outside, 1),
     (_reshaped, 0.15),
+    (_deep_store, 1),
+    (objects.made, 2),
+    (objects.iterated, 1.2),
+    (objects.numbers, 1),
 ]
 _KINDS: list[tuple[Maker, float]] = [
     *_PLAIN,
@@ -388,6 +421,9 @@ _KINDS: list[tuple[Maker, float]] = [
     (_try, 0.5),
     (_inner, 0.8),
     (_with, 0.3),
+    (lambda draft: objects.nonlocal_closure(draft, _body), 0.5),
+    (lambda draft: objects.handled(draft, _body), 0.8),
+    (lambda draft: objects.chosen(draft, _body), 0.8),
 ]
 
 
