@@ -17,6 +17,7 @@ from astjit.frontend import mutations, operators, stores
 from astjit.frontend import session as rules
 from astjit.frontend.attributes import attribute
 from astjit.frontend.codes import PerCode
+from astjit.frontend.interrupts import passing
 from astjit.frontend.managers import context
 from astjit.frontend.patterns import Pattern, matches
 from astjit.frontend.rewrite import rewrite
@@ -61,6 +62,7 @@ class Hooks:
         for hook in _MUTATIONS:
             setattr(self, hook, functools.partial(getattr(mutations, hook), session))
         self.context = functools.partial(context, session)
+        self.passing = functools.partial(passing, session)
         self.each = functools.partial(each, session)
         self.unpack = functools.partial(unpack, session)
         self.attribute = functools.partial(attribute, session)
@@ -210,9 +212,11 @@ class Hooks:
             Stop: for an exception that was there before, since raising it changes it.
         """
         if isinstance(error, type) and issubclass(error, BaseException):
-            return self.session.call(error)
-        if isinstance(error, BaseException) and self.session.outside.path(error) is not None:
+            error = self.session.call(error)
+        elif isinstance(error, BaseException) and self.session.outside.path(error) is not None:
             raise Stop("raise of an exception that was there before the call")
+        if isinstance(error, BaseException) and not isinstance(error, Exception):
+            self.session.thrown.append(error)
         return error
 
     def metaclass(self, cls: object) -> object:

@@ -5,8 +5,9 @@ from types import TracebackType
 import torch
 
 from astjit.frontend.attributes import attribute
+from astjit.frontend.interrupts import ends
 from astjit.frontend.session import Session
-from astjit.frontend.stops import Failed, NeedsGrad, Stop
+from astjit.frontend.stops import Stop
 
 _GRAD_MODES = (torch.no_grad, torch.enable_grad, torch.set_grad_enabled)
 
@@ -39,7 +40,7 @@ class Entered:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        if isinstance(error, Stop | Failed | NeedsGrad):
+        if error is not None and ends(self._session, error):
             return False
         return bool(self._session.call(self._exit, kind, error, trace))
 

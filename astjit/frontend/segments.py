@@ -132,16 +132,23 @@ def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Fu
         _state_guards(capture, outside, made)
     except Failed as failed:
         raise failed.error from None
+    except RecursionError:
+        raise _at_start(Stop("its calls nest too deeply to be captured"), code) from None
     except Stop as stop:
-        if stop.location is None:
-            first = Location(code.co_filename, code.co_firstlineno, function=code.co_qualname)
-            stop.at(first)
+        _at_start(stop, code)
         raise
     finally:
         RAISED.first = None
         capture.close()
         outside.close()
     return made
+
+
+def _at_start(stop: Stop, code: types.CodeType) -> Stop:
+    """The stop, at the function's first line if no better place is known."""
+    if stop.location is None:
+        stop.at(Location(code.co_filename, code.co_firstlineno, function=code.co_qualname))
+    return stop
 
 
 def _memory_guards(capture: Capture, outside: Outside) -> None:

@@ -11,6 +11,7 @@ H.set_attribute, ...        stores
 import enum
 import itertools
 import operator
+import sys
 import types
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -66,6 +67,8 @@ class Session:
         stand_ins: what C code is given for objects with operators written in Python.
         kept: values that one hook leaves for the next.
         keys: objects with Python code that became keys, and their hashes.
+        handled: the exception that the caller was handling when the capture began.
+        thrown: exceptions that the user's code raised and that no `except Exception` catches.
     """
 
     capture: Capture
@@ -76,6 +79,8 @@ class Session:
     stand_ins: StandIns = field(init=False)
     kept: list[object] = field(default_factory=list)
     keys: list[tuple[object, int]] = field(default_factory=list)
+    handled: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
+    thrown: list[BaseException] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.stand_ins = StandIns(self)

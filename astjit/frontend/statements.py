@@ -224,6 +224,16 @@ class Statements(ast.NodeTransformer):
             node.body = [self.refused(node.name, node.body[0])]
         else:
             node.body = self.block(node.body)
+        node.body.insert(0, statement(hook("passing"), node))
+        return node
+
+    def visit_Try(self, node: ast.Try) -> Any:
+        """`try: ... finally: ...`."""
+        node.body = self.block(node.body)
+        node.handlers = [self.visit(handler) for handler in node.handlers]
+        node.orelse, last = self.block(node.orelse), self.block(node.finalbody)
+        if last:
+            node.finalbody = [statement(hook("passing"), last[0]), *last]
         return node
 
     def visit_Raise(self, node: ast.Raise) -> Any:

@@ -9,9 +9,10 @@ They derive from BaseException so that no `except Exception` of the user's code 
 
 import itertools
 import linecache
+import signal
 import sys
 import threading
-from types import FrameType
+from types import CodeType, FrameType
 
 from astjit.location import Location
 
@@ -74,6 +75,27 @@ class Failed(BaseException):
         super().__init__(str(error))
         self.error = error
         _remember(self)
+
+
+def from_signal(error: BaseException) -> bool:
+    """Whether a handler of a signal raised an exception, in whatever code ran just then."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    found = map(signal.getsignal, signal.valid_signals())
+    codes = {code for handler in found if (code := _code_of(handler)) is not None}
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in codes:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _code_of(handler: object) -> CodeType | None:
+    function = getattr(handler, "__func__", handler)
+    if not hasattr(function, "__code__"):
+        function = getattr(type(handler), "__call__", None)
+    return getattr(function, "__code__", None)
 
 
 def words(text: str) -> frozenset[str]:

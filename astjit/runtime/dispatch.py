@@ -19,7 +19,7 @@ import torch
 
 from astjit.config import Config
 from astjit.errors import AstjitWarning, InternalError, UnsupportedOp, UnsupportedSyntax
-from astjit.frontend.stops import Failed, NeedsGrad, Stop
+from astjit.frontend.stops import Failed, NeedsGrad, Stop, from_signal
 from astjit.frontend.torch_api import state_is_plain, why_not_plain
 from astjit.runtime.entry import Entry, Loaded
 from astjit.runtime.locks import Lock
@@ -179,6 +179,8 @@ class Dispatcher:
         except Stop as stop:
             return Outcome(warning=self._stopped(stop, kind))
         except Exception as error:
+            if from_signal(error):
+                raise
             return Outcome(error=error)
         else:
             if why := loaded.why_not(*values):
@@ -261,7 +263,9 @@ def _attempt(program: Callable[..., object], values: tuple[object, ...]) -> obje
     """A program's results; MISS also where it raises, since eager then raises its own exception."""
     try:
         return program(*values)
-    except Exception:
+    except Exception as error:
+        if from_signal(error):
+            raise
         return MISS
 
 

@@ -11,8 +11,9 @@
                 result = program(x, residual, w, eps)
                 if result is not MISS:
                     return result
-        except Exception:
-            pass
+        except Exception as error:
+            if from_signal(error):
+                raise
         else:
             return missed(x, residual, w, eps)
         return original(x, residual, w, eps)
@@ -37,6 +38,7 @@ import torch
 from torch.autograd import forward_ad
 
 from astjit.frontend.marks import OFF
+from astjit.frontend.stops import from_signal
 from astjit.fusion.names import Names
 from astjit.runtime.words import MISS
 
@@ -62,8 +64,9 @@ def {name}({declared}):
             {result} = {program}({given})
             if {result} is not {MISS}:
                 return {result}
-    except {Exception}:
-        pass
+    except {Exception} as {error}:
+        if {from_signal}({error}):
+            raise
     else:
         return {missed}({given})
     return {original}({passed})
@@ -156,6 +159,8 @@ class Entry:
             "MISS": known("MISS", MISS),
             "missed": known("missed", missed),
             "Exception": known("Exception_", Exception),
+            "from_signal": known("from_signal", from_signal),
+            "error": names.take("error"),
             "program": names.take("program"),
             "result": names.take("result"),
             "name": own,

@@ -8,8 +8,8 @@ import warnings
 
 import torch
 
-from tests.programs.calls import Caller
 from tests.programs import objects
+from tests.programs.calls import Caller
 from tests.programs.draft import Draft, Scope
 from tests.programs.program import Block, Call, Node, Program, block, text_of
 from tests.programs.statements import function_body
