@@ -93,8 +93,8 @@ def from_signal(error: BaseException) -> bool:
 
 def _code_of(handler: object) -> CodeType | None:
     function = getattr(handler, "__func__", handler)
-    if not hasattr(function, "__code__"):
-        function = getattr(type(handler), "__call__", None)
+    if callable(handler) and not hasattr(function, "__code__"):
+        function = type(handler).__call__
     return getattr(function, "__code__", None)
 
 

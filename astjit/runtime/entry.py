@@ -178,8 +178,7 @@ class Entry:
             words["without"] = known("without_defaults", partial(_without_defaults, original))
             words["filled"] = _FILLED.format(**words, indented=indent(words["defaults"], "    "))
         self.text = _BODY.format(**words)
-        file = f"<astjit entry of {words['name']}>"
-        exec(compile(self.text, file, "exec"), namespace)
+        exec(compile(self.text, f"<astjit entry of {own}>", "exec"), namespace)
         made: Any = namespace
         self.call: types.FunctionType = made[words["name"]]
         self.bind: Callable[..., tuple[object, ...]] = made[words["bind"]]
