@@ -6,6 +6,7 @@ read must be guarded.
 
 import builtins
 import enum
+import math
 import re
 import types
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from typing import Any
 import torch
 
 from astjit.frontend.attributes import attribute, plain_attribute
-from astjit.frontend.carriers import Float, Int
+from astjit.frontend.carriers import Float, Int, square_root
 from astjit.frontend.iterating import ITERATING, wrapped
 from astjit.frontend.mutations import MUTATORS, mutate
 from astjit.frontend.outside import is_container
@@ -341,6 +342,10 @@ def _id(session: Session, value: object) -> int:
     raise Stop("id() of an object")
 
 
+def _square_root(session: Session, value: object) -> object:
+    return square_root(value) if type(value) is Int else in_c(session, math.sqrt, (value,), {})
+
+
 def _vars(session: Session, owner: object) -> object:
     return attribute(session, owner, "__dict__")
 
@@ -367,5 +372,6 @@ _SPECIAL: dict[object, Callable[..., object]] = {
     id: _id,
     super: _super,
     vars: _vars,
+    math.sqrt: _square_root,
 }
 BUILTINS = frozenset({property, staticmethod, classmethod, *_SPECIAL, *ITERATING, *_PURE})

@@ -26,7 +26,7 @@ from astjit.types.shape import Dim, Sizes, Sym, hint, text
 from astjit.types.tensor import PY_FLOAT, PY_INT, ScalarType, TensorType
 
 _SILENT = ("fn_globals", "self", "_modules", "_parameters", "_buffers")
-_HOST_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+_HOST_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "sqrt": "sqrt"}
 _COMPARE: dict[str, Callable[[Plain, Plain], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,

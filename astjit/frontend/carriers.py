@@ -9,6 +9,7 @@ They are subclasses of torch.SymInt and torch.SymFloat, so that torch's argument
 to the hook unchanged (decisions D1, D2); everything Python asks of a number is answered here.
 """
 
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any, Protocol
 import torch
 
 from astjit.ir.value import Value
+from astjit.types.bounds import never_negative
 from astjit.types.shape import Dim, add, floordiv, mod, mul, sub
 
 Plain = int | float
@@ -180,6 +182,33 @@ def arithmetic(keeper: Keeper, sign: str, left: object, right: object) -> object
     return _COMPUTE[sign](keeper.pin(a, f"used in {sign}"), keeper.pin(b, f"used in {sign}"))
 
 
+def power(keeper: Keeper, base: "Int", exponent: float) -> object:
+    """`base ** exponent` of a size, kept symbolic: what is not negative has a power that is real.
+
+    NotImplemented where it is not known to be so.
+    """
+    number = base.node.number
+    row = keeper.host_row("**")
+    if number.dim is None or not row or not math.isfinite(exponent):
+        return NotImplemented
+    if not never_negative(number.dim):
+        return NotImplemented
+    hint = number.hint**exponent  # raises what Python raises
+    text = f"({number.text} ** {exponent!r})"
+    return carrier(keeper, Number(hint, text, None, row, (number, exponent)))
+
+
+def square_root(value: object) -> object:
+    """math.sqrt of a number; of a size that is not negative it is kept symbolic."""
+    if isinstance(value, Int) and (dim := value.node.number.dim) is not None:
+        keeper, number = value.node.keeper, value.node.number
+        row = keeper.host_row("sqrt")
+        if row and never_negative(dim):
+            text = f"torch.sym_sqrt({number.text})"
+            return carrier(keeper, Number(math.sqrt(number.hint), text, None, row, (number,)))
+    return math.sqrt(value)  # type: ignore[arg-type]  # raises what Python raises
+
+
 class _Arithmetic:
     """What Int and Float share. `node` is torch's name for the attribute."""
 
@@ -204,6 +233,10 @@ class _Arithmetic:
                 result = arithmetic(self.node.keeper, "*", result, self)
             if isinstance(self, Int) and modulo is None:
                 return result
+        if isinstance(self, Int) and type(other) is float and modulo is None:
+            kept = power(self.node.keeper, self, other)
+            if kept is not NotImplemented:
+                return kept
         exponent, base = _plain(other), self._pin("used in **")
         return pow(base, exponent) if modulo is None else pow(base, exponent, _plain(modulo))
 

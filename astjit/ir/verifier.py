@@ -8,7 +8,8 @@ result types are what the row infers under the function's assumptions; results o
 defined; every size symbol is a size or a stride of a parameter.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from astjit.errors import InvalidIR, ShapeMismatch
 from astjit.ir.builder import check_operands, infer_types
@@ -22,19 +23,56 @@ from astjit.types.dtype import F32, DType
 from astjit.types.shape import Dim, Predicate, Sizes, Sym, Undecided, symbols
 from astjit.types.tensor import TensorType, Type
 
+# What the checks of one node read, but for where its operands are defined.
+_Seen = tuple[object, ...]
 
-def verify(function: Function, after: str = "") -> None:
+
+class Verified:
+    """Nodes that were checked, with what was read of them: what is as it was is not checked again.
+
+    Inferring types costs most. Whether operands are defined is checked each time. Everything is
+    compared by identity and held, so that no other object can take its place.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: dict[Node, _Seen] = {}
+        self.facts: _Seen = ()
+
+    def under(self, assumed: Iterable[Predicate], default: DType) -> dict[Node, _Seen]:
+        """The nodes checked so far under these assumptions; none if they are others."""
+        facts = (default, *assumed)
+        if not _same(facts, self.facts):
+            self.nodes, self.facts = {}, facts
+        return self.nodes
+
+
+def _same(one: _Seen, other: _Seen) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def _seen(node: Node) -> _Seen:
+    found: list[object] = [node.op, *node.operands, None, *node.fields, *node.fields.values()]
+    found += [None if v is None else v.type for v in node.operands if not isinstance(v, Literal)]
+    for result in node.results:
+        found += [result, result.node, result.index, result.type]
+    return tuple(found)
+
+
+def verify(function: Function, after: str = "", verified: Verified | None = None) -> None:
     """Check a function.
 
     Args:
         function: what to check.
         after: the pass that ran last, for the message.
+        verified: what is known from checks before, and is added to.
 
     Raises:
         InvalidIR: for the first broken rule, with the function's text.
     """
     try:
         check = _Check(function.body, function.assumed, function.default)
+        if verified is not None:
+            check.verified = verified.under(function.assumed, function.default)
         check.block(function.body, set())
         check.symbols(function)
     except _Broken as broken:
@@ -59,10 +97,16 @@ class _Broken(Exception):
 
 class _Check:
     def __init__(self, block: Block, assumed: Iterable[Predicate], default: DType) -> None:
-        self.names = value_names(block)
+        self.whole = block
         self.sizes = Sizes(assumed)
         self.default = default
         self.made: set[Value] = set()
+        self.verified: dict[Node, _Seen] = {}
+
+    @cached_property
+    def names(self) -> Mapping[Value, str]:
+        """Names of all values, for messages."""
+        return value_names(self.whole)
 
     def shown(self, value: Value | None) -> str:
         return value_text(value, self.names)
@@ -101,6 +145,9 @@ class _Check:
                 raise _Broken(
                     f"{self.line(node)} uses {self.shown(value)}, which is not defined there"
                 )
+        seen = () if node.regions else _seen(node)
+        if seen and _same(seen, self.verified.get(node, ())):
+            return
         self.fields(node)
         if bool(node.regions) != (node.op.kind is Kind.CONTROL):
             regions = f"{len(node.regions)} regions"
@@ -110,6 +157,8 @@ class _Check:
         for region in node.regions:
             self.block(region, known)
         self.results(node)
+        if seen:
+            self.verified[node] = seen
 
     def fields(self, node: Node) -> None:
         declared = {f.name: f for f in node.op.fields}

@@ -224,6 +224,7 @@ ARITHMETIC = (
             "cpu": "sqrt({0})",
             "cuda": "sqrtf({0})",
             "cuda.f64": "sqrt({0})",
+            "py": "torch.sym_sqrt({0})",  # math.sqrt of a number, under a name that programs have
         },
         math.sqrt,
         "square root, correctly rounded, as PyTorch's is for all but long vectors on some CPUs",
@@ -280,6 +281,7 @@ POWERS = (
             "cpu": "pow({0}, {1})",
             "cuda": "powf({0}, {1})",
             "cuda.f64": "pow({0}, {1})",
+            "py": "{0} ** {1}",
         },
         evaluate=math.pow,
         max_ulp=4.0,

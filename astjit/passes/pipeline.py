@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from astjit.config import Config
 from astjit.errors import UsageError
 from astjit.ir.function import Function
-from astjit.ir.verifier import verify
+from astjit.ir.verifier import Verified, verify
 from astjit.passes.cse import cse
 from astjit.passes.dce import dce
 from astjit.passes.fold import fold
@@ -63,13 +63,14 @@ def run(function: Function, config: Config, *, after: str = "", skip: tuple[str,
         InvalidIR: if the function is invalid, with the pass that made it so.
     """
     chosen = list(_chosen(after, skip))
-    verify(function)
+    verified = Verified()
+    verify(function, verified=verified)
     for _ in range(ROUNDS):
         changed = False
         for each in chosen:
             if each.function(function):  # what changed nothing is believed; the tests check that
                 changed = True
-                verify(function, after=each.name)
+                verify(function, after=each.name, verified=verified)
             if each.name == after:
                 return
         if not changed:

@@ -98,11 +98,34 @@ def test_questions_about_sizes_are_followed(function):
         same(compiled(*given), function(*given))
 
 
-def test_the_root_of_a_size():
-    compiled = astjit.compile(scaled, fullgraph=True)
-    for given in grids((4, 6), (3, 6), (2, 5), (4, 6)):
-        same(compiled(*given), function_result := scaled(*given))
-        assert type(function_result[2]) is float
+def test_the_root_of_a_size_is_a_number_of_the_program():
+    compiled = check(scaled, *grids((4, 6), (3, 6), (2, 5), (4, 9)))
+    assert type(compiled(torch.ones(4, 6))[2]) is float
+    nothing = torch.ones(4, 0)
+    for function in (compiled, scaled):  # 0 ** -0.5
+        with pytest.raises(ZeroDivisionError):
+            function(nothing)
+
+
+def rooted_less(x):
+    return x * math.sqrt(x.shape[0] - 3), (x.shape[0] - 3) ** 0.5
+
+
+def test_the_root_of_what_may_be_negative_is_that_of_its_value():
+    compiled = astjit.compile(rooted_less)
+    for given in grids((7, 2), (4, 2), (7, 3)):
+        same(compiled(*given), rooted_less(*given))
+    for function in (compiled, rooted_less):
+        with pytest.raises(ValueError, match="domain"):
+            function(torch.ones(2, 2))
+
+
+def root_compared(x):
+    return x + 1 if math.sqrt(x.shape[0] * x.shape[1]) > 3.5 else x - 1
+
+
+def test_a_branch_on_a_root_is_guarded():
+    check(root_compared, *grids((4, 6), (2, 2), (5, 5), (3, 4), (6, 2)), programs=2)
 
 
 def branch(x):

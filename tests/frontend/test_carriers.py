@@ -9,7 +9,7 @@ import torch
 
 from astjit.config import Config
 from astjit.frontend.capture import Capture
-from astjit.frontend.carriers import Float, Int, Number, carrier, number_of
+from astjit.frontend.carriers import Float, Int, Number, carrier, number_of, square_root
 from astjit.frontend.reads import Reads
 from astjit.types.shape import Sym
 
@@ -109,7 +109,6 @@ def test_questions_about_sizes_become_facts(capture, ask, answer, fact):
         lambda n: 6 | n,
         lambda n: ~n,
         lambda n: n << 1,
-        lambda n: n**0.5,
         lambda n: 2**n,
         lambda n: n.bit_length(),
         round,
@@ -243,3 +242,14 @@ def test_torch_passes_carriers_on_unchanged(capture):
         assert any(v is n or v is s for v in flat)
     assert facts(capture) == []
     assert guards(capture) == ["type(s) is float"]
+
+
+@pytest.mark.parametrize(("take", "row"), [(lambda n: n**0.5, "pow"), (square_root, "sqrt")])
+def test_the_root_of_a_size_is_a_number_of_the_program(capture, take, row):
+    n = size(capture)
+    made = take(n * 2)
+    number = made.node.number
+    assert (number.op, number.hint, facts(capture)) == (row, 8**0.5, [])
+    assert eval(number.text.replace("x.shape['n']", "4"), {"torch": torch}) == 8**0.5
+    assert take(n - 3) == 1.0
+    assert facts(capture) == ["n - 3 == 1"]

@@ -3,13 +3,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astjit.errors import InvalidIR
+from astjit.ir import verifier
+from astjit.ir.builder import infer_types
 from astjit.ir.function import make_node
 from astjit.ir.parser import parse
 from astjit.ir.value import Param
-from astjit.ir.verifier import verify, verify_block
+from astjit.ir.verifier import Verified, verify, verify_block
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32
-from astjit.types.shape import Sym, add
+from astjit.types.shape import Predicate, Sym, add
 from astjit.types.tensor import TensorType
 from tests.check import random_function
 
@@ -220,3 +222,54 @@ def test_a_block_alone():
     function.body.nodes[0].result.type = TensorType(F32, (2,))
     with pytest.raises(InvalidIR, match=r"the types are f32\[2\], the row infers f32\[\]"):
         verify_block(function.body, after="lower")
+
+
+def test_what_is_as_it_was_is_not_inferred_again(monkeypatch):
+    function = parse(
+        "fn f(%x: f32[a]):\n  %y = exp %x : f32[a]\n  %z = neg %y : f32[a]\n  return %z"
+    )
+    inferred = []
+    known = infer_types
+
+    def counted(op, *rest):
+        inferred.append(op.name)
+        return known(op, *rest)
+
+    monkeypatch.setattr(verifier, "infer_types", counted)
+    verified = Verified()
+    verify(function, verified=verified)
+    verify(function, verified=verified)
+    assert inferred == ["exp", "neg"]
+    function.assumed.append(Predicate("<", 2, Sym("a")))
+    verify(function, verified=verified)
+    assert inferred == ["exp", "neg"] * 2
+
+
+def test_every_change_of_a_node_that_was_checked_is_seen():
+    text = "fn f(%x: f32[a], %h: f16[a]):\n  %y = sum %x {dim=[0]} : f32[]\n"
+    text += "  %z = neg %y : f32[]\n  return %z"
+
+    def operand(function):
+        function.body.nodes[0].operands = (function.params[1],)
+
+    def kind(function):
+        function.params[0].type = function.params[1].type
+
+    def result(function):
+        function.body.nodes[1].result.type = function.params[0].type
+
+    def field(function):
+        function.body.nodes[0].fields["keepdim"] = True
+
+    def row(function):
+        function.body.nodes[1].op = OPS["logical_not"]
+
+    def order(function):
+        function.body.nodes.reverse()
+
+    for change in (operand, kind, result, field, row, order):
+        function, verified = parse(text), Verified()
+        verify(function, verified=verified)
+        change(function)
+        with pytest.raises(InvalidIR):
+            verify(function, verified=verified)
