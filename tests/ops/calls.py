@@ -37,7 +37,8 @@ def as_list(value):
 
 
 def eager(name, *args, **kwargs):
-    scope = F if ".functional." in name else torch.Tensor if name.startswith("Tensor") else torch
+    homes = {"functional": F, "Tensor": torch.Tensor, "linalg": torch.linalg, "torch": torch}
+    scope = homes.get(name.split(".")[-2], torch)
     return as_list(getattr(scope, name.rsplit(".", 1)[1])(*args, **kwargs))
 
 
