@@ -169,7 +169,7 @@ def _group_norm(
     if row == 1:  # eager refuses one value for each group
         return NotImplemented
     x_ = brought(emit, x, wide)
-    rows = emit.emit("view", x_, shape=(kind.dims[0], num_groups, row))  # type: ignore[arg-type]
+    rows = emit.emit("view", x_, shape=(kind.dims[0], num_groups, row))
     made = emit.emit("layer_norm", rows, None, None, eps, normalized_shape=(row,))
     made = emit.emit("view", made, shape=kind.dims)
     if weight is not None:
