@@ -129,14 +129,40 @@ def _find_def(code: types.CodeType, lines: list[str]) -> Source:
         SyntaxError: if it cannot be read.
         ValueError: if another function stands there.
     """
+    first = code.co_firstlineno
     try:
-        text = "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))
-        found = _parse(text, code.co_firstlineno)
-    except tokenize.TokenError as error:
-        raise SyntaxError(str(error)) from None
+        text = "".join(lines[first - 1 : _block_end(code, lines)])
+        found = _parse(text, first)
+    except (SyntaxError, ValueError):  # cut too early: Python's own way reads every token
+        try:
+            text = "".join(inspect.getblock(lines[first - 1 :]))
+        except tokenize.TokenError as error:
+            raise SyntaxError(str(error)) from None
+        found = _parse(text, first)
     if found.name != code.co_name:
         raise ValueError("another function stands there")
     return Source(code.co_filename, code.co_firstlineno, text, found, class_of(code))
+
+
+def _block_end(code: types.CodeType, lines: list[str]) -> int:
+    """The last line of a `def`, by its code and its indentation.
+
+    It is too small where a text or brackets go on to the left of the block; then what is cut off
+    does not parse.
+    """
+    opening = lines[code.co_firstlineno - 1]
+    indent = len(opening) - len(opening.lstrip())
+    numbers = (line for part in nested(code) for _, _, line in part.co_lines() if line)
+    end = last = max(numbers, default=code.co_firstlineno)
+    for number in range(last, len(lines)):
+        line = lines[number]
+        shown = line.lstrip()
+        if not shown:
+            continue
+        if len(line) - len(shown) <= indent and shown[0] not in ")]}":
+            break
+        end = number + 1
+    return end
 
 
 def _parse(text: str, first_line: int) -> ast.FunctionDef:
@@ -148,7 +174,9 @@ def _parse(text: str, first_line: int) -> ast.FunctionDef:
     indented = text[:1] in (" ", "\t")
     opening = "\n" * (first_line - 2) + "if 1:\n" if indented else "\n" * (first_line - 1)
     (statement,) = ast.parse(opening + text).body
-    found = statement.body[0] if indented and isinstance(statement, ast.If) else statement
+    if indented and isinstance(statement, ast.If):
+        (statement,) = statement.body
+    found = statement
     if not isinstance(found, ast.FunctionDef):
         raise ValueError("no plain function")
     return found

@@ -1,6 +1,6 @@
 """Who needs what in a function, with views seen through: the graph that grouping cuts."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from astjit.fusion.pieces import root_of
 from astjit.ir.function import Block, Function, Node
@@ -25,6 +25,7 @@ class Graph:
         self.nodes = [n for n in function.body.nodes if n in live]
         self.position = {n: i for i, n in enumerate(self.nodes)}
         self._users: dict[Value, set[Node | None]] = {}
+        self._after: dict[Node, tuple[Node, ...]] = {}
         for node in (n for n in self.nodes if n.op.kind is not Kind.VIEW):
             for value in operands(node):
                 self._users.setdefault(root_of(value), set()).add(node)
@@ -63,9 +64,13 @@ class Graph:
                     todo.append(user)
         return None
 
-    def _next(self, node: Node) -> Iterator[Node]:
-        for result in node.results:
-            yield from (user for user in self.users(result) if user is not None)
+    def _next(self, node: Node) -> tuple[Node, ...]:
+        """The nodes that read a node's results; grouping asks again and again."""
+        found = self._after.get(node)
+        if found is None:
+            users = {u: None for result in node.results for u in self.users(result)}
+            found = self._after[node] = tuple(u for u in users if u is not None)
+        return found
 
 
 def operands(node: Node) -> list[Value]:

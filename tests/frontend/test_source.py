@@ -1,6 +1,7 @@
 import ast
 import gc
 import importlib.util
+import inspect
 import linecache
 import textwrap
 import types
@@ -344,3 +345,84 @@ def test_most_texts_are_compared_as_they_stand(load, monkeypatch):
 )
 def test_texts_without_private_names(text, private):
     assert source._has_private_names(text) is private
+
+
+BLOCKS = """
+def plain(x):
+    return x
+
+# a comment
+def signature(
+    x,
+    y=(1,
+  2),
+):
+    y = f(
+        x,
+    )
+    # the end
+
+    # of it
+
+
+@decorated(
+    1
+)
+def decorated(x):
+    if x:
+        return 1
+    "no code"
+    pass
+
+class A:
+    def method(self):
+        return [
+            self
+        ]
+    def after(self):
+        def inner():
+            return lambda: (
+                1
+            )
+        return inner
+
+    def text(self):
+        return '''
+left
+'''
+
+    def one_line(self): return self
+def last(): return 1
+"""
+
+
+def test_the_end_of_a_function_is_where_python_finds_it():
+    made = compile(BLOCKS, "blocks.py", "exec")
+    lines = BLOCKS.splitlines(keepends=True)
+    found = {}
+    for code in nested(made):
+        if code.co_name in ("<module>", "A", "<lambda>"):
+            continue
+        known = "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))
+        found[code.co_name] = source._find_def(code, lines).text.rstrip() == known.rstrip()
+    names = [
+        "plain",
+        "signature",
+        "decorated",
+        "method",
+        "after",
+        "inner",
+        "text",
+        "one_line",
+        "last",
+    ]
+    assert found == dict.fromkeys(names, True)
+
+
+def test_a_block_that_became_shorter_is_cut_from_the_next_one():
+    before = "class A:\n    def f(self):\n        # why\n        # not\n        return 1\n"
+    after = "    def g(self):\n        return 2\n"
+    (code,) = [c for c in nested(compile(before + after, "a.py", "exec")) if c.co_name == "f"]
+    edited = before.replace("        # why\n        # not\n", "") + after
+    found = source._find_def(code, edited.splitlines(keepends=True))
+    assert found.text == "    def f(self):\n        return 1\n"
