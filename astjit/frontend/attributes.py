@@ -24,6 +24,10 @@ _MISSING = object()
 _HIDDEN = frozenset({"value", "kind", "is_parameter", "wants_grad", "alias"})  # of SymbolicTensor
 _PARTS = ("_parameters", "_buffers", "_modules")  # in the order of torch.nn.Module.__getattr__
 _CACHED = (functools.cached_property,)
+_LOOKED_UP_IN_C = (
+    *(SymbolicTensor, types.ModuleType, type, super, enum.Enum, inspect.Signature),
+    *(inspect.Parameter, types.FunctionType, types.MethodType, types.BuiltinFunctionType),
+)
 _CONSTANT_MODULES = ("math", "cmath", "torch", "sys")
 
 
@@ -47,6 +51,10 @@ def attribute(session: Session, owner: object, name: str) -> object:
         return getattr(owner, name)
     if isinstance(owner, inspect.Signature | inspect.Parameter):
         return getattr(owner, name)  # made during capture, of what was guarded then
+    if isinstance(owner, types.CodeType):  # it never changes
+        if (path := session.outside.path(owner)) is not None:
+            session.outside.same(owner, path, f"{owner.co_name}_code")
+        return getattr(owner, name)
     if isinstance(owner, enum.Enum) and name in ("name", "value"):
         return getattr(owner, name)
     if isinstance(owner, types.ModuleType):
@@ -145,8 +153,24 @@ def _of_object(session: Session, owner: object, name: str) -> object:
         return session.call(types.MethodType(lookup, owner), name)
     except AttributeError:
         if not hasattr(cls, "__getattr__"):
+            if class_path:
+                lacks = f"not hasattr({class_path}, '__getattr__')"
+                session.capture.guard(lacks, f"{class_path} has no __getattr__")
             raise
     return _fallback(session, owner, name)
+
+
+def absence_is_guarded(session: Session, owner: object, name: str) -> bool:
+    """Whether `attribute`, which raised, guarded each of the places where the name could appear.
+
+    It did where Python code looks for attributes, which the capture followed: a plain `hasattr`
+    would run that code at each call.
+    """
+    cls = type(owner)
+    if isinstance(owner, _LOOKED_UP_IN_C) or hasattr(cls, "__astjit__") or hasattr(cls, name):
+        return False
+    followed = not _in_c(cls.__getattribute__) or hasattr(cls, "__getattr__")
+    return followed and session.class_path(cls) is not None
 
 
 def plain_attribute(session: Session, owner: object, name: str) -> object:
@@ -209,8 +233,12 @@ def _stored(session: Session, owner: object, name: str, path: str | None) -> obj
     except AttributeError:
         if path is not None:
             absent = f"not hasattr({path}, {name!r})"
+            class_path = session.class_path(type(owner))
             if not _in_c(type(owner).__getattribute__):
                 absent = f"{name!r} not in {path}.__dict__"
+                if class_path and not hasattr(type(owner), name):
+                    lacks = f"not hasattr({class_path}, {name!r})"
+                    session.capture.guard(lacks, f"{class_path} has no {name}")
             session.capture.guard(absent, f"{path} has no {name}")
         raise
     return value if path is None else session.outside.read(value, place)
@@ -229,6 +257,7 @@ def part(session: Session, module: torch.nn.Module, name: str) -> object:
         for other in ("__dict__", *_PARTS) if path is not None else ():
             guard(f"{name!r} not in {path}.{other}", f"{path} has no {name}")
         if path is not None and (class_path := session.class_path(type(module))):
+            session.outside.same(type(module).__getattr__, f"{class_path}.__getattr__", "getattr")
             guard(f"not hasattr({class_path}, {name!r})", f"{class_path} has no {name}")
         raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
     if path is None:

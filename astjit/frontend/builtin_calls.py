@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from astjit.frontend.attributes import attribute, plain_attribute
+from astjit.frontend.attributes import absence_is_guarded, attribute, plain_attribute
 from astjit.frontend.carriers import Float, Int, square_root
 from astjit.frontend.iterating import ITERATING, wrapped
 from astjit.frontend.mutations import MUTATORS, mutate
@@ -304,7 +304,9 @@ def _getattr(session: Session, owner: object, name: str, *default: object) -> ob
 
 def _absent(session: Session, owner: object, name: str) -> None:
     path = session.outside.path(owner)
-    if path is not None and session.outside.overlay.attribute(owner, name) is UNTOUCHED:
+    if path is None or absence_is_guarded(session, owner, name):
+        return
+    if session.outside.overlay.attribute(owner, name) is UNTOUCHED:
         session.capture.guard(f"not hasattr({path}, {name!r})", f"{path} has no {name}")
 
 

@@ -38,6 +38,11 @@ def found_on(cls: type, name: str) -> object:
     return next((vars(c)[name] for c in type.mro(cls) if name in vars(c)), _MISSING)
 
 
+def is_missing(found: object) -> bool:
+    """Whether `found_on` found nothing."""
+    return found is _MISSING
+
+
 def sources(cls: type, name: str) -> tuple[type, ...]:
     """The classes that decide what `cls.name` is or that it is not; () where other things do."""
     kind = type(cls)

@@ -27,6 +27,7 @@ from astjit.ir.value import Param, Value
 from astjit.runtime.checks import Bind, Check, Item, Kept, Note, alternatives, negated
 from astjit.runtime.classes import changing, class_attributes, settled_by_classes
 from astjit.runtime.kept import Classes, Tensors
+from astjit.runtime.own import Own
 from astjit.runtime.places import Place, Places, readable
 from astjit.runtime.words import Words
 from astjit.types.shape import Dim, Predicate, Sym, hint, symbols, text
@@ -34,6 +35,7 @@ from astjit.types.tensor import PY_INT, ScalarType, TensorType
 
 _SIGNS = {"==": "!=", "!=": "=="}
 _HELD = re.compile(r"\._(?:parameters|buffers)\['\w+'\]$")
+_PARTS = re.compile(r"(\.__dict__)?(\['_|\._)(parameters|buffers|modules)('\])?$|\.__dict__$")
 _FEWEST = 2  # tensors of modules for which a memory is worth its call
 
 
@@ -42,7 +44,7 @@ class _Owner:
     """An object with the guards about it and the inputs that are parts of it."""
 
     guards: list[Guard] = field(default_factory=list)
-    inputs: list[Param] = field(default_factory=list)
+    inputs: dict[Param, str] = field(default_factory=dict)
 
 
 class Guards:
@@ -225,9 +227,14 @@ class Guards:
         kinds = {p.path: p.type for p in function.params}
         have = {f"type({path}) is {k}" for path, k in kinds.items() if isinstance(k, ScalarType)}
         guards = [guard for guard in reads.guards if guard.test not in have]
+        own = Own(guards, reads.constants, self.words.define)
+        guards = [own.replaced(guard) for guard in guards]
         inputs = [p for p in function.params if p not in self.inputs]
-        places = Places(self.words.names.take)
-        for test in (*(guard.test for guard in guards), *(param.path for param in inputs)):
+        paths = {param: own.rewritten(param.path) for param in inputs}
+        tests = {guard.test for guard in guards}
+        guards += [guard for test, guard in own.needed.items() if test not in tests]
+        places = Places(self.words.names.take, own.spelled)
+        for test in (*(guard.test for guard in guards), *paths.values()):
             places.ask(test)
         settled, used = settled_by_classes(guards, places, reads.constants)
         guards = _without(guards, settled)
@@ -236,8 +243,8 @@ class Guards:
             about = _subject(places.owner(guard.test), reads)
             owners.setdefault(about, _Owner()).guards.append(guard)
         for param in inputs:
-            about = _subject(places.owner(f"{param.path} is None"), reads)
-            owners.setdefault(about, _Owner()).inputs.append(param)
+            about = _subject(places.owner(f"{paths[param]} is None"), reads)
+            owners.setdefault(about, _Owner()).inputs[param] = paths[param]
         for param in inputs:
             self.inputs[param] = self.words.names.take(param.name, param.path, "input")
         for about in _FIRST:
@@ -250,14 +257,14 @@ class Guards:
         """All tests about one object."""
         if about and (owner.guards or owner.inputs):
             self.items.append(Note(_HEADINGS.get(about) or readable(about)))
-        paths = {param.path for param in owner.inputs}
+        paths = set(owner.inputs.values())
         late = [g for g in owner.guards if paths & {p.text for p in places.of(g.test)}]
         early = _without(owner.guards, late)
         first = [g for g in early if {p.text for p in places.of(g.test)} == {about}]
         self._read(first, about, places)
         self._read(_without(early, first), about, places)
-        for param in owner.inputs:
-            bound = places.bind(param.path, self.inputs[param])
+        for param, path in owner.inputs.items():
+            bound = places.bind(path, self.inputs[param])
             self.items += [Bind(statement) for _, statement in bound]
         for param in owner.inputs:
             if param not in self._held:
@@ -297,9 +304,8 @@ class Guards:
             yield from tests
             return
         local = set(_bound(block))
-        early = [test for test in tests if _names(test.fails) <= local]
+        block += [test for test in tests if _names(test.fails) <= local]
         late = [test for test in tests if not _names(test.fails) <= local]
-        block += early
         later = {*asked, *self.sizes.values()}.union(*(_names(test.fails) for test in late))
         memory = self.words.define("tensors", Tensors())
         given = tuple(self.inputs[param] for param in self._held)
@@ -374,7 +380,7 @@ def _subject(place: Place | None, reads: Reads) -> str:
     if callable(value) and place.text != "original":
         return _STATE
     # the dicts of a module belong to it
-    return re.sub(r"\.(_parameters|_buffers|_modules|__dict__)$", "", place.text)
+    return _PARTS.sub("", place.text)
 
 
 def _without(guards: list[Guard], others: list[Guard]) -> list[Guard]:

@@ -11,9 +11,11 @@ begin with is looked up once.
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
+_OWN = re.compile(r"\.__dict__\['(\w+)'\]")
 _KINDS = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 
 
@@ -27,6 +29,7 @@ class Place:
         asked: how often tests ask for it itself.
         parts: the places that begin with it.
         local: its name in the function, once it has one.
+        spelling: how it is written, with {} for its parent, "" for as it is.
         same_as: the constant that a test says it is: that name stands for it in all other tests.
     """
 
@@ -35,6 +38,7 @@ class Place:
     asked: int = 0
     parts: list["Place"] = field(default_factory=list)
     local: str = ""
+    spelling: str = ""
     same_as: str = ""
 
     @property
@@ -58,7 +62,7 @@ class Place:
 
     def _is_kept(self, lookups: int) -> bool:
         known = self.parent is None or self.same_as
-        return bool(self.local) or (not known and lookups > 1)
+        return bool(self.local or self.spelling) or (not known and lookups > 1)
 
 
 class Places:
@@ -66,10 +70,13 @@ class Places:
 
     Args:
         name: gives a new local name for a wish.
+        spelled: places that are written otherwise, with {} for what they are parts of.
     """
 
-    def __init__(self, name: Callable[[str], str]) -> None:
-        self._name = name
+    def __init__(
+        self, name: Callable[[str], str], spelled: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._name, self._spelled = name, spelled
         self._places: dict[str, Place] = {}
         self._trees: dict[str, ast.expr] = {}
         self._in: dict[str, list[tuple[Place, int]]] = {}
@@ -98,7 +105,7 @@ class Places:
         parents = {place.parent.text if place.parent else "" for place in found}
         if len(found) > 1 and len(parents) == 1 and first.parent is not None:
             return first.parent
-        within = isinstance(tree, ast.Compare) and _span(test, tree.left) == first.text
+        within = isinstance(tree, ast.Compare) and span(test, tree.left) == first.text
         return first.parent if within and first.parent is not None else first
 
     def binds(self, test: str) -> Iterable[tuple[Place, str]]:
@@ -111,7 +118,7 @@ class Places:
         place = self._place(text, self._tree(text))  # or a call, such as that of a cache
         if place.parent is not None:
             yield from self._bind(place.parent)
-        shown = _short(place)
+        shown = _spelled(place)
         place.local = local or self._name(_wish(text))
         yield place, f"{place.local} = {shown}"
 
@@ -149,7 +156,7 @@ class Places:
 
     def _collect(self, test: str, tree: ast.AST, found: list[tuple[Place, int]]) -> None:
         if _is_place(tree):
-            found.append((self._place(test, tree), _begin(test, tree)))
+            found.append((self._place(test, tree), begin(test, tree)))
             return
         for part in ast.iter_child_nodes(tree):
             if not (isinstance(tree, ast.Call) and part is tree.func):
@@ -158,11 +165,12 @@ class Places:
                 self._collect(test, part.value, found)
 
     def _place(self, test: str, tree: ast.AST) -> Place:
-        text = _span(test, tree)
+        text = span(test, tree)
         if text not in self._places:
             inner = tree.value if isinstance(tree, ast.Attribute | ast.Subscript) else None
             parent = None if inner is None else self._place(test, inner)
-            self._places[text] = made = Place(text, parent)
+            made = Place(text, parent, spelling=self._spelled.get(text, ""))
+            self._places[text] = made
             if parent is not None:
                 parent.parts.append(made)
         return self._places[text]
@@ -172,7 +180,7 @@ class Places:
             return
         yield from self._bind(place.parent)
         if place.kept:
-            shown = _short(place)
+            shown = _spelled(place)
             place.local = self._name(_wish(place.text))
             yield place, f"{place.local} = {shown}"
 
@@ -185,6 +193,13 @@ def _short(place: Place) -> str:
     return place.text if known is None else known.local + place.text[len(known.text) :]
 
 
+def _spelled(place: Place) -> str:
+    """The text that looks a place up."""
+    if place.spelling and place.parent is not None:
+        return place.spelling.format(_short(place.parent))
+    return _short(place)
+
+
 def _through(place: Place) -> str:
     """The text of a place from the nearest local name of what it is a part of."""
     if place.parent is None:
@@ -192,13 +207,13 @@ def _through(place: Place) -> str:
     return f"{_short(place.parent)}{place.text[len(place.parent.text) :]}"
 
 
-def _begin(test: str, tree: ast.AST) -> int:
+def begin(test: str, tree: ast.AST) -> int:
     """Where a part of a test begins; Python counts in bytes."""
     at: int = tree.col_offset  # type: ignore[attr-defined]
     return at if test.isascii() else len(test.encode()[:at].decode())
 
 
-def _span(test: str, tree: ast.AST) -> str:
+def span(test: str, tree: ast.AST) -> str:
     """The text of a part of a test."""
     first: int = tree.col_offset  # type: ignore[attr-defined]
     last: int = tree.end_col_offset  # type: ignore[attr-defined]
@@ -220,7 +235,7 @@ def readable(text: str) -> str:
     """A place as the user writes it: `fn_globals['cfg'].eps` is `cfg.eps`."""
     shown = re.sub(r"^(?:fn_globals|builtins)\['(\w+)'\]", r"\1", text)
     shown = re.sub(r"^cell_(\w+)\.cell_contents", r"\1", shown)
-    return _KINDS.sub(r".\1", shown)
+    return _KINDS.sub(r".\1", _OWN.sub(r".\1", shown))
 
 
 def _wish(text: str) -> str:

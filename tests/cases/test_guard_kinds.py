@@ -939,6 +939,212 @@ def _():
         del Config.__getattr__
 
 
+class Mapped:
+    """Looks attributes up in Python, as configurations of libraries do."""
+
+    def __init__(self):
+        self.size = 2.0
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, MAPPED.get(name, name))
+
+
+MAPPED = {"width": "size"}
+
+
+def lacking(x, c):
+    return x * 2 if not hasattr(c, "scale") else x * getattr(c, "scale", 1.0)
+
+
+@kind("an attribute appears, looked up in Python", programs=2)
+def _():
+    c = Mapped()
+    yield lacking, (X, c)
+    c.scale = 3.0
+    yield (X, c)
+
+
+@kind("an attribute appears on a class, looked up in Python", programs=2)
+def _():
+    c = Mapped()
+    yield lacking, (X, c)
+    with changed(Mapped, "scale", 3.0):
+        yield (X, c)
+    yield (X, c)
+
+
+@kind("a name is mapped to another attribute", programs=2)
+def _():
+    c = Mapped()
+    yield lacking, (X, c)
+    with item(MAPPED, "scale", "size"):
+        yield (X, c)
+
+
+@kind("__getattr__ added where attributes are looked up in Python", programs=2)
+def _():
+    c = Mapped()
+    yield lacking, (X, c)
+    Mapped.__getattr__ = lambda self, name: 50.0
+    try:
+        yield (X, c)
+    finally:
+        del Mapped.__getattr__
+
+
+class Plain(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return lacking(self.linear(x), self)
+
+
+@kind("a module gets an attribute that it lacked", programs=2)
+def _():
+    module = Plain().requires_grad_(False)
+    yield module, (X,)
+    module.scale = 3.0
+    yield (X,)
+
+
+@kind("a module gets a buffer that it lacked", programs=2)
+def _():
+    module = Plain().requires_grad_(False)
+    yield module, (X,)
+    module.register_buffer("scale", torch.tensor(3.0))
+    yield (X,)
+
+
+@kind("the class of a module gets an attribute that it lacked", programs=2)
+def _():
+    yield Plain().requires_grad_(False), (X,)
+    with changed(Plain, "scale", 3.0):
+        yield (X,)
+
+
+@kind("the class of a module gets a __getattr__", programs=2)
+def _():
+    yield Plain().requires_grad_(False), (X,)
+    usual = torch.nn.Module.__getattr__
+    Plain.__getattr__ = lambda self, name: 50.0 if name == "scale" else usual(self, name)
+    try:
+        yield (X,)
+    finally:
+        del Plain.__getattr__
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.on = 2.0, True
+
+    def forward(self, x):
+        return x * self.scale if self.on else x
+
+
+@kind("a property hides an attribute of a module")
+def _():
+    yield Scaled(), (X,)
+    with changed(Scaled, "on", property(lambda self: False)):
+        yield (X,)
+
+
+@kind("a property hides a number of a module")
+def _():
+    yield Scaled(), (X,)
+    with changed(Scaled, "scale", property(lambda self: 5.0)):
+        yield (X,)
+
+
+@kind("a property hides the hooks of a module")
+def _():
+    yield Scaled(), (X,)
+    with changed(Scaled, "_forward_hooks", property(lambda self: {0: lambda m, x, y: y + 1})):
+        yield (X,)
+
+
+@kind("an attribute of a module is deleted and put back", programs=1, warns="")
+def _():
+    module = Scaled()
+    yield module, (X,)
+    del module.on
+    module.on = True
+    yield (X,)
+    module.scale = 4.0
+    yield (X,)
+
+
+@kind("an attribute that the class has as well is deleted", programs=3)
+def _():
+    module = Scaled()
+    yield module, (X,)
+    with changed(Scaled, "on", False):
+        yield (X,)
+        del module.on
+        yield (X,)
+        module.on = True
+
+
+@kind("another dict of a module", programs=1)
+def _():
+    module = Scaled()
+    yield module, (X,)
+    module.__dict__ = {**module.__dict__, "scale": 7.0}
+    yield (X,)
+
+
+@kind("a module gets a lookup of its own")
+def _():
+    yield Scaled(), (X,)
+    usual = torch.nn.Module.__getattribute__
+    found = lambda self, name: 9.0 if name == "scale" else usual(self, name)  # noqa: E731
+    with changed(Scaled, "__getattribute__", found):
+        yield (X,)
+
+
+@kind("two parameters become one", programs=1)
+def _():
+    both = torch.nn.ModuleList([torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)])
+    both.requires_grad_(False)
+    yield (lambda x: both[1](both[0](x))), (X,)
+    both[1].weight = both[0].weight
+    yield (X,)
+    both[1].weight = torch.nn.Parameter(torch.ones(3, 3), requires_grad=False)
+    yield (X,)
+
+
+@kind("the strides of one of many parameters", programs=2)
+def _():
+    linear = torch.nn.Linear(3, 3).requires_grad_(False)
+    yield (lambda x: linear(x)), (X,)
+    linear.weight.data = linear.weight.data.t()
+    yield (X,)
+    linear.weight.data = linear.weight.data.contiguous() * 2
+    yield (X,)
+
+
+@kind("the size of all parameters", programs=1)
+def _():
+    linear = torch.nn.Linear(3, 3).requires_grad_(False)
+    yield (lambda x: linear(x)), (X,)
+    linear.weight.data, linear.bias.data = torch.ones(5, 3), torch.ones(5)
+    yield (X,)
+    linear.weight.data, linear.bias.data = torch.ones(4, 3), torch.ones(4)
+    yield (X,)
+
+
+@kind("one of many parameters wants a gradient", programs=1)
+def _():
+    linear = torch.nn.Linear(3, 3).requires_grad_(False)
+    yield (lambda x: linear(x)), (X,)
+    linear.bias.requires_grad_()
+    yield (X,)
+    linear.bias.requires_grad_(False)
+    yield (X,)
+
+
 @kind("__getattribute__ added")
 def _():
     class Odd:
