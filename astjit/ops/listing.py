@@ -2,6 +2,7 @@
 
 import textwrap
 
+from astjit.ops.left import LEFT
 from astjit.ops.spec import Call, Kind, Op, Spelling
 from astjit.ops.table import OPS, SPELLINGS
 from astjit.types.dtype import BOOL, DTYPES, DType
@@ -34,8 +35,18 @@ def listing() -> str:
     return (
         f"{_INTRODUCTION}\n{_HEAD}\n{table}\n\n## Arrangements of these\n\n"
         f"These are captured as other rows where that is exact, else as library calls.\n\n"
-        f"{arrangements}\n"
+        f"{arrangements}\n\n## Library calls on purpose\n\n"
+        f"Every other elementwise function of PyTorch has a row.\n\n{_left()}\n"
     )
+
+
+def _left() -> str:
+    """The elementwise functions that stay PyTorch's, by reason."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in LEFT.items():
+        reasons.setdefault(reason, []).append(f"`{name.replace('special_', 'special.')}`")
+    lines = [f"{', '.join(names)}: {reason}." for reason, names in reasons.items()]
+    return "\n".join(textwrap.fill(f"- {line}", 100, subsequent_indent="  ") for line in lines)
 
 
 def _line(op: Op) -> str:
