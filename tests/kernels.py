@@ -2,8 +2,10 @@
 
 import ctypes
 import hashlib
+import re
 import subprocess
 import tempfile
+from math import prod
 from pathlib import Path
 
 import torch
@@ -79,11 +81,19 @@ def run_cpu(library, entry, group, memory, sizes, threads=2):
     row = extents[group.kernel.axes[-1]] if group.kernel.axes else 1
     work = torch.full((max(1, threads * entry.scratch * row),), float("nan"))
     given = {"work": work.data_ptr(), "threads": threads, **values}
+    rows = prod(extents[a] for a in group.kernel.parallel)
+    parts = {a.name: poison(rows) for a in entry.arguments if a.role == "part"}
+    buffers = {**buffers, **parts}
     packed = [
-        _CTYPES[a.ctype](buffers[a.name].data_ptr() if a.role == "buffer" else given[a.name])
+        _CTYPES[a.ctype](buffers[a.name].data_ptr() if a.name in buffers else given[a.name])
         for a in entry.arguments
     ]
     getattr(library, entry.name)(*packed)
+
+
+def poison(count):
+    """Memory for so many values of at most 8 bytes."""
+    return torch.full((max(count, 1),), float("nan"), dtype=torch.float64)
 
 
 def alignment_of(buffers, kernel, values):
@@ -108,7 +118,12 @@ def cuda_variant(group, memory, sizes):
 
 def emulate_launch(text, entry, buffers, values, plan, order="natural", seed=0):
     """Run one launch under the checked emulator and assert a clean report."""
-    args = [buffers[a.name] if a.role == "buffer" else values[a.name] for a in entry.arguments]
+    parts = {
+        a.name: part_of(text, entry, a.name, plan) for a in entry.arguments if a.role == "part"
+    }
+    arrived = torch.zeros(1, dtype=torch.int32)
+    known = {**values, **buffers, **parts, "arrived": arrived}
+    args = [known[a.name] for a in entry.arguments]
     report = emulate(
         text.helpers,
         text.kernels,
@@ -119,9 +134,23 @@ def emulate_launch(text, entry, buffers, values, plan, order="natural", seed=0):
         plan.block,
         schedule=order,
         seed=seed,
+        uninitialised=tuple(parts),
     )
     assert not report.errors, report.errors
     assert not any(report.unwritten.values()), report.unwritten
+    assert not arrived.any()
+
+
+def part_of(text, entry, name, plan):
+    """One value of each block, of the type that the text says."""
+    kind = re.search(rf"([a-z][a-z ]*)\* {name}\b", text.kernels[text.kernels.index(entry.name) :])[
+        1
+    ]
+    dtype = {"float": "float32", "double": "float64", "long long": "int64", "int": "int32"}.get(
+        kind
+    )
+    blocks = prod(plan.grid)
+    return torch.zeros(blocks, dtype=getattr(torch, dtype or "bool"))
 
 
 def run_parts(function, parts, inputs, sizes, run):

@@ -16,13 +16,15 @@ from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
 from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, user_name
-from astjit.fusion.kernel import Buffer, is_load
+from astjit.fusion.kernel import Buffer, is_load, is_reduce, is_store
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result, Value
 from astjit.ops.reduce import COMBINES
+from astjit.types.dtype import F32
 
-FIXED = ("threads", "mask", "u", "work", "tile", "tiles", "begin", "end", "line")
+FIXED = ("threads", "team", "mask", "u", "work", "tile", "tiles", "begin", "end", "line")
+TOGETHER = 4  # reductions in one walk
 TILE = 4096  # elements of a row that one thread takes at a time, where rows are cut
 
 
@@ -72,10 +74,12 @@ class CpuView:
         self.uniforms = block(self._uniform_lines(list(cuts.uniforms)), 2)
         self.rows = {b.name: self._row_name(b, scope) for b in kernel.buffers}
         self.scratch_names = {v: scope.take(f"{v.name or 'kept'}_scratch") for v in self.scratch}
-        indent = 4 if self.space.line else 2
+        indent = 4 if self.space.line or kernel.kind == "full" else 2
         indent += 2 if kernel.kind == "pointwise" and self.space.inner else 0  # the loop over tiles
+        self.parts = self._parts(list(cuts.finals), scope)
         self.steps = [s for p in cuts.passes for s in self._steps(p, indent)]
         self.row_lines = self._row_lines(indent)
+        self.finals = block(self._final_lines(list(cuts.finals)), 2)
 
     # -- entry point ---------------------------------------------------------------------------
     def arguments(self) -> list[Argument]:
@@ -87,6 +91,7 @@ class CpuView:
         arguments += [Argument("number", name, number_ctype(kernel, p)) for p, name in numbers]
         if self.scratch:
             arguments.append(Argument("work", "work", "pointer"))
+        arguments += [Argument("part", name, "pointer") for name in self.parts.values()]
         arguments.append(Argument("threads", "threads", "int"))
         return arguments
 
@@ -106,6 +111,8 @@ class CpuView:
                 declarations.append(f"{const}{CPU.memory_types[buffer.dtype.name]}* {buffer.name}")
             elif argument.role == "work":
                 declarations.append("float* work")
+            elif argument.role == "part":
+                declarations.append(f"{self._part_kinds[argument.name]}* {argument.name}")
             else:
                 declarations.append(f"{argument.ctype} {argument.name}")
         return parameters(f'extern "C" void {self.kernel.name}(', declarations, ") {")
@@ -125,13 +132,59 @@ class CpuView:
                 offset = line_offset(b, space, "{0}")
                 pointers.append(f"{kind} {self.rows[b.name]} = {b.name} + {offset};")
         for position, value in enumerate(self.scratch):
-            thread = "omp_get_thread_num()"
+            thread = "team.place()" if self.kernel.reduced else "omp_get_thread_num()"
             count = len(self.scratch)
             which = thread if count == 1 else f"({thread} * {count} + {position})"
             pointers.append(f"float* {self.scratch_names[value]} = work + {which} * {space.inner};")
         rest = "\n".join(s.lines + (s.sweep.body if s.sweep else "") for s in self.steps)
         split = split_line(space, "long") if len(space.lines) > 1 else []
         return block(prune(split + pointers, rest), indent)
+
+    @property
+    def shared(self) -> bool:
+        """Whether threads may share a row: not where one could store what another still loads."""
+        inner = self.space.inner
+        return all(b.role != "inout" or inner in b.axes for b in self.kernel.buffers)
+
+    # -- all rows ------------------------------------------------------------------------------
+    def _parts(self, finals: list[Node], scope: Names) -> dict[Node, str]:
+        """The array of one value a row for each reduction over all rows."""
+        reductions = [n for n in finals if is_reduce(n)]
+        names = {n: scope.take(f"{self.writer.wish(n.result)}_part") for n in reductions}
+        kinds = {n: CPU.value_types[dtype_of(n.result.type).name] for n in reductions}
+        self._part_kinds = {names[n]: kinds[n] for n in reductions}
+        return names
+
+    def _final_lines(self, nodes: list[Node]) -> list[str]:
+        """Combines the rows' values and computes what is made of them."""
+        lines: list[str] = []
+        for node in nodes:
+            lines += self.comments.of([node])
+            if is_reduce(node):
+                lines += self._total(node)
+            elif is_store(node):
+                lines.append(self._scalar_store(node))
+            else:
+                lines += self.writer.write([node], self._scalar_uses(), lambda n: None)
+        return lines
+
+    def _total(self, node: Node) -> list[str]:
+        """The lines of one reduction over all rows."""
+        combine, part = COMBINES[str(node.fields["combine"])], self.parts[node]
+        dtype = dtype_of(node.result.type)
+        declared = self.writer.declare(node.result, Text("")).removesuffix(";")
+        count, line = self.space.count, self.space.line
+        if combine.vectors and dtype is F32:
+            head = f"{declared}reduce<{combine.struct}>(0, {count}, [=](long {line}, auto mask)"
+            return [f"{head} INLINE {{", f"  return load({part} + {line}, mask);", "});"]
+        kind, init = CPU.value_types[dtype.name], initial(combine.name, dtype.name)
+        head = f"{declared}reduce_each<{combine.struct}, {kind}>(0, {count}, {init},"
+        return [f"{head} [=](long {line}) {{", f"  return {part}[{line}];", "});"]
+
+    def _scalar_store(self, node: Node) -> str:
+        buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
+        text, at = self.writer.text(value, buffer.dtype.compute).text, self._scalar_at(buffer)
+        return f"put({at}, {text});" if buffer.dtype.is_half else f"{at} = {text};"
 
     def _scalar_at(self, buffer: Buffer) -> str:
         return f"{buffer.name}[{line_offset(buffer, self.space, '{0}') or '0'}]"
@@ -175,33 +228,35 @@ class CpuView:
 
     def _steps(self, here: Pass, indent: int) -> list[Step]:
         lines = self._scalar_lines(here.scalars)
+        leads = "if (team.leads()) " if self.kernel.reduced else ""
         for node in here.scalar_stores:
-            buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
-            text = self.writer.text(value, buffer.dtype.compute).text
-            at = self._scalar_at(buffer)
-            comments = self.comments.of([node])
-            lines += [
-                *comments,
-                f"put({at}, {text});" if buffer.dtype.is_half else f"{at} = {text};",
-            ]
+            lines += [*self.comments.of([node]), leads + self._scalar_store(node)]
+        for node in here.totals:
+            text = self.writer.text(node.values[0], dtype_of(node.result.type)).text
+            lines.append(f"{leads}{self.parts[node]}[{self.space.line}] = {text};")
         if not here.sweeps:
             return [Step(block(lines, indent), None)] if lines else []
         steps: list[Step] = []
-        groups: list[tuple[Node | None, bool]] = [
-            (r, i == 0) for i, r in enumerate(here.reductions)
-        ]
-        if not groups:
-            groups = [(None, True)]
-        for reduction, stores in groups:
-            wants = [reduction.values[0]] if reduction else []
+        most = TOGETHER if self.vectors else 1
+        groups = [here.reductions[i : i + most] for i in range(0, len(here.reductions), most)]
+        for at, reductions in enumerate(groups or [[]]):
+            stores = at == 0
+            wants = [r.values[0] for r in reductions]
             wants += [n.values[1] for n in here.stores] if stores else []
             wants += list(here.keeps) if stores else []
             nodes = self._needed(here, wants)
-            comments = self.comments.of([*nodes, *([reduction] if reduction else []), *here.stores])
-            sweep = self._sweep(here, nodes, reduction, stores, indent + 2)
+            comments = self.comments.of([*nodes, *reductions, *here.stores])
+            sweep = self._sweep(here, nodes, reductions, stores, indent + 2)
             steps.append(Step(block([*lines, *comments], indent), sweep))
-            lines = []
-        return steps
+            lines = self._found(reductions) if len(reductions) > 1 else []
+        return [*steps, Step(block(lines, indent), None)] if lines else steps
+
+    def _found(self, reductions: list[Node]) -> list[str]:
+        """Names for the results of a sweep with several reductions."""
+        found = self._last_found
+        return [
+            self.writer.declare(r.result, Text(f"{found}[{at}]")) for at, r in enumerate(reductions)
+        ]
 
     def _needed(self, here: Pass, wants: list[Value]) -> list[Node]:
         """The nodes of a pass that these values need, kept values being read."""
@@ -219,12 +274,10 @@ class CpuView:
         return [n for n in here_nodes if n in inside]
 
     def _sweep(
-        self, here: Pass, nodes: list[Node], reduction: Node | None, stores: bool, indent: int
+        self, here: Pass, nodes: list[Node], reductions: list[Node], stores: bool, indent: int
     ) -> Sweep:
         inner = self.writer.inner()
-        used = count_uses(
-            [*nodes, *([reduction] if reduction else []), *(here.stores if stores else [])]
-        )
+        used = count_uses([*nodes, *reductions, *(here.stores if stores else [])])
         for value in here.keeps if stores else []:
             used[value] += 1
         reads = set(here.reads)
@@ -240,18 +293,23 @@ class CpuView:
                     continue  # keeping it there was the store
                 at = self._element_at(buffer)
                 lines.append(self._store_text(at, inner, node.values[1], buffer.dtype.name))
-        if reduction is None:
+        if not reductions:
             return Sweep("", "", "", "", block(lines, indent))
-        (result,) = reduction.results
+        combines = [COMBINES[str(r.fields["combine"])] for r in reductions]
+        structs = [c.struct for c in combines]
+        values = [self._as_element(inner, r.values[0]) for r in reductions]
+        if len(reductions) > 1:
+            lines.append(f"return lanes_of({', '.join(values)});")
+            self._last_found = self.writer.names.take("found")
+            declared = f"const auto {self._last_found} = "
+            each = f"Each<{', '.join(structs)}>"
+            return Sweep(declared, each, "", "", block(lines, indent))
+        lines.append(f"return {values[0]};")
+        result = reductions[0].result
         dtype = dtype_of(result.type)
-        lines.append(f"return {self._as_element(inner, reduction.values[0])};")
-        body = block(lines, indent)
-        combine = COMBINES[str(reduction.fields["combine"])]
-        declared = self.writer.declare(result, Text(""))
-        init = initial(combine.name, dtype.name)
-        return Sweep(
-            declared.removesuffix(";"), combine.struct, init, CPU.value_types[dtype.name], body
-        )
+        declared = self.writer.declare(result, Text("")).removesuffix(";")
+        init, kind = initial(combines[0].name, dtype.name), CPU.value_types[dtype.name]
+        return Sweep(declared, structs[0], init, kind, block(lines, indent))
 
     def _as_element(self, inner: Writer, value: Value) -> str:
         if isinstance(value, Literal) or value not in inner.elements:

@@ -12,14 +12,14 @@ from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
 from astjit.codegen.values import Writer, dtype_of, number_ctype, user_name
-from astjit.fusion.kernel import Buffer, is_load
+from astjit.fusion.kernel import Buffer, is_load, is_reduce, is_store
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Result, Value
 from astjit.ops.reduce import COMBINES
 from astjit.types.dtype import DType
 
-FIXED = ("j", "v", "slots", "line", "row_start", "status", "inside")
+FIXED = ("j", "v", "slots", "line", "row_start", "status", "inside", "part", "arrived")
 # Threads that a multiprocessor is to hold of a kernel that keeps 16 lanes or more, 64 registers
 # each: without it ptxas 13.5 spills a few values to get along with 48.
 RESIDENT = 1024
@@ -43,6 +43,19 @@ class Reduction:
     init: str
     struct: str
     slot: str
+
+
+@dataclass(frozen=True, slots=True)
+class Total(Reduction):
+    """A reduction over all blocks.
+
+    Attributes:
+        part: the array of what each block has found.
+        add: the statement that combines one of these.
+    """
+
+    part: str
+    add: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +107,11 @@ class CudaView:
         cuts = cut(kernel, self.kept)
         self.elements = {r for p in cut(kernel, {}).passes for n in p.nodes for r in n.results}
         self.uniforms = self._scalar_lines(list(cuts.uniforms))
+        self.grid = kernel.kind == "full" and schedule.variant == "plain"
+        self.totals: list[Total] = []
+        self.sums = self._totals(list(cuts.finals))
         self.steps = [s for p in cuts.passes if (s := self._step(p)) is not None]
+        self.finals = self._final_lines(list(cuts.finals))
 
     def values(self) -> dict[str, object]:
         """The names a template may read."""
@@ -112,6 +129,8 @@ class CudaView:
             "arrays": [f"{self._array(v)} {n}[{s.per_thread}];" for v, n in self.arrays.items()],
             "steps": self.steps,
             "slot_arrays": [(k, _slots(k), n) for k, n in self.slots.items() if not self.warps],
+            "totals": self.totals,
+            "finals": self.finals,
             "block": block,
         }
 
@@ -124,7 +143,8 @@ class CudaView:
         arguments += [Argument("size", a, size) for a in self._sizes()]
         arguments += [Argument("stride", s, "long") for s in kernel.stride_names]
         arguments += [Argument("number", name, number_ctype(kernel, p)) for p, name in numbers]
-        return arguments
+        arguments += [Argument("part", t.part, "pointer") for t in self.totals]
+        return arguments + [Argument("arrived", "arrived", "pointer")] * bool(self.totals)
 
     def entry(self) -> Entry:
         """What the entry point takes, in the user's names."""
@@ -132,7 +152,7 @@ class CudaView:
 
     def _sizes(self) -> list[str]:
         """The axes whose extents the text mentions; a row kernel's rows are its grid."""
-        if self.warps:
+        if self.warps or self.totals:
             return list(self.kernel.axes)
         if self.kernel.kind == "row" and len(self.space.lines) == 1:
             used = self._mentions(self.space.lines[0])
@@ -164,6 +184,11 @@ class CudaView:
                     self.pieces.add({"bf16": "bfloat16", "f16": "float16"}[buffer.dtype.name])
                 restrict = CUDA.restrict if buffer.role != "inout" else ""
                 declarations.append(f"{const}{kind}* {restrict}{buffer.name}")
+            elif argument.role == "part":
+                kind = next(t.kind for t in self.totals if t.part == argument.name)
+                declarations.append(f"{kind}* {argument.name}")
+            elif argument.role == "arrived":
+                declarations.append("unsigned* arrived")
             else:
                 kind = {"long": "long long"}.get(argument.ctype, argument.ctype)
                 declarations.append(f"{kind} {argument.name}")
@@ -196,7 +221,7 @@ class CudaView:
     def _line_setup(self) -> list[str]:
         row = self.kernel.kind == "row" and bool(self.space.line)
         line, count = self.space.line, self.space.count
-        first = [f"const int {line} = blockIdx.x;"] if row else []
+        first = [f"const int {line} = blockIdx.x;"] if row and not self.totals else []
         if self.warps:
             first = [
                 f"const int {line} = blockIdx.x * {self.schedule.rows} + threadIdx.y;",
@@ -269,6 +294,9 @@ class CudaView:
         lines = self._scalar_lines(here.scalars)
         for node in here.scalar_stores:
             lines += [*self.comments.of([node]), self._scalar_store(node)]
+        for node in here.totals:
+            self.writer.texts[node.result] = Text(self.sums[node].name)
+            lines.append(self._accumulate(node, self.writer, self.sums[node]))
         if not here.sweeps:
             return Step([], lines, [], [], [], [], False) if lines else None
         comments = self.comments.of([*here.nodes, *here.reductions, *here.stores])
@@ -285,7 +313,7 @@ class CudaView:
         text = self.writer.text(value, buffer.dtype.compute).text
         at = f"{buffer.name}[{line_offset(buffer, self.space, _WIDE) or '0'}]"
         text = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
-        guard = "if (threadIdx.x == 0) " if self.kernel.kind == "row" else ""
+        guard = "if (threadIdx.x == 0) " if self.kernel.reduced else ""
         guard = "if (inside && threadIdx.x == 0) " if self.warps else guard
         return f"{guard}{at} = {text};"
 
@@ -305,10 +333,41 @@ class CudaView:
 
     def _accumulate(self, node: Node, inner: Writer, reduction: Reduction) -> str:
         value = inner.text(node.values[0], dtype_of(node.results[0].type))
-        sign = {"Sum": "+=", "Prod": "*="}.get(reduction.struct)
-        if sign:
-            return f"{reduction.name} {sign} {value.text};"
-        return f"{reduction.name} = {reduction.struct}::combine({reduction.name}, {value.text});"
+        return _combined(reduction, value.text)
+
+    # -- all blocks ----------------------------------------------------------------------------
+    def _totals(self, finals: list[Node]) -> dict[Node, Reduction]:
+        """The reductions over all rows."""
+        found = {node: self._reduction(node) for node in finals if is_reduce(node)}
+        self.totals += map(self._total, found.values())
+        return found
+
+    def _total(self, r: Reduction) -> Total:
+        part = self.writer.names.take(f"{r.name}_part")
+        add = _combined(r, f"{part}[part]")
+        return Total(r.name, r.kind, r.init, r.struct, r.slot, part, add)
+
+    def _final_lines(self, nodes: list[Node]) -> list[str]:
+        """What the last block does with the results."""
+        if self.grid:
+            first, *rest = self.steps
+            self.steps[:], self.totals = [first], list(map(self._total, first.reductions))
+            return [*first.lines, *(line for step in rest for line in step.lines)]
+        lines = []
+        for node in nodes:
+            if is_store(node):
+                lines += [*self.comments.of([node]), self._scalar_store(node)]
+            elif not is_reduce(node):
+                lines += self._scalar_lines([node])
+        return lines
+
+
+def _combined(reduction: Reduction, value: str) -> str:
+    """The statement that takes one more value into a reduction."""
+    name, struct = reduction.name, reduction.struct
+    if sign := {"Sum": "+=", "Prod": "*="}.get(struct):
+        return f"{name} {sign} {value};"
+    return f"{name} = {struct}::combine({name}, {value});"
 
 
 def _slots(kind: str) -> str:

@@ -46,7 +46,7 @@ def cpu_unit(
     for kernel, schedule in kernels:
         view = CpuView(rename(kernel, schedule, names, cpu_view.FIXED, "_kernel"), source_line)
         entries[kernel.name] = view.entry()
-        body = render(KINDS[kernel.kind].cpu, **_cpu_values(view))
+        body = render(KINDS[kernel.kind].template(schedule), **_cpu_values(view))
         texts.append(tidy(body))
     section = "\n".join(texts)
     wanted = used_pieces("cpu", section, _MOVES) | {"core"}
@@ -65,6 +65,8 @@ def _cpu_values(view: CpuView) -> dict[str, object]:
         "vectors": view.vectors,
         "uniforms": view.uniforms,
         "row_lines": view.row_lines,
+        "shared": view.shared,
+        "finals": view.finals,
         "steps": view.steps,
         "tile": TILE,
     }
@@ -85,7 +87,7 @@ def cuda_unit(
     for kernel, schedule in variants:
         view = CudaView(rename(kernel, schedule, names, cuda_view.FIXED), source_line)
         entries[kernel.name] = view.entry()
-        text = tidy(render(KINDS[kernel.kind].cuda, **view.values()))
+        text = tidy(render(KINDS[kernel.kind].template(schedule), **view.values()))
         wanted |= view.pieces | view.lanes.pieces | used_pieces("cuda", text, _MOVES)
         texts.append(text)
     helpers = "\n".join(p.text for p in closure("cuda", wanted))

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from astjit.fusion.schedule import Schedule
+
 
 @dataclass(frozen=True, slots=True)
 class KernelKind:
@@ -19,6 +21,11 @@ class KernelKind:
     cuda: str
     doc: str
 
+    def template(self, schedule: Schedule) -> str:
+        """Its template for a schedule: a row of its own, in one block, where stages are several."""
+        alone = self.name == "full" and schedule.target == "cuda" and schedule.variant != "plain"
+        return KINDS["row"].cuda if alone else getattr(self, schedule.target)
+
 
 KINDS = {
     kind.name: kind
@@ -34,6 +41,12 @@ KINDS = {
             "cpu/row.cpp.j2",
             "cuda/row.cu.j2",
             "reductions along rows in stages, with elementwise work before, between and after",
+        ),
+        KernelKind(
+            "full",
+            "cpu/full.cpp.j2",
+            "cuda/full.cu.j2",
+            "reductions of all elements, with elementwise work before, and what is made of them",
         ),
     )
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from astjit.codegen.dialect import Dialect
 from astjit.codegen.expression import Text, compose, number
 from astjit.codegen.names import Names
-from astjit.fusion.kernel import Kernel, is_reduce, is_store
+from astjit.fusion.kernel import Kernel, is_final, is_reduce, is_store
 from astjit.ir.function import Node, maker
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.table import OPS
@@ -140,7 +140,8 @@ class Writer:
         node = maker(value)
         assert node is not None
         if is_reduce(node):
-            return f"row_{node.fields['combine']}"
+            every = is_final(node) or self.kernel.kind == "full"
+            return f"{'all' if every else 'row'}_{node.fields['combine']}"
         return "rounded" if node.op is _ROUND else f"{node.op.name}_value"
 
     def declare(self, value: Result, text: Text) -> str:

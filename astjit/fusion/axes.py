@@ -50,6 +50,10 @@ class Nest:
         """All names, outermost first."""
         return self.parallel + self.reduced
 
+    def inside(self, names: Sequence[str]) -> frozenset[Axis]:
+        """The axes that these names collapse."""
+        return frozenset(axis for name in names for axis in self.members[name])
+
 
 def access(kind: TensorType, axes: Sequence[Axis | None]) -> Access:
     """How a tensor whose dims are these axes (None: of size 1) is reached."""
@@ -122,9 +126,9 @@ def nest(
 ) -> Nest:
     """Collapse and name axes that are already in order."""
     outer, inner = collapse(parallel, accesses), collapse(reduced, accesses)
-    names = _names(max(len(outer), 1), len(inner))
-    if not outer:
-        outer = [()]  # one row, or one element
+    if not outer and not inner:
+        outer = [()]  # one element
+    names = _names(len(outer), len(inner))
     runs = dict(zip(names, [*outer, *inner], strict=True))
     extents = {name: product(sizes[a] for a in run) for name, run in runs.items()}
     return Nest(names[: len(outer)], names[len(outer) :], extents, runs)

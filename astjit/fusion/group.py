@@ -13,13 +13,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from astjit.config import Config
+from astjit.fusion.axes import Nest
 from astjit.fusion.graph import Graph
 from astjit.fusion.index import Space, space_of
 from astjit.fusion.kernel import Group, Kernel, Parts, Unfused, is_free
 from astjit.fusion.lower import Lowering
 from astjit.fusion.names import Names, identifier
 from astjit.fusion.order import arranged
-from astjit.fusion.pieces import Unfit, Unit, root_of, unit_of
+from astjit.fusion.pieces import Unfit, Unit, reduces_all, root_of, unit_of
 from astjit.fusion.reads import layout, memories, reads_of
 from astjit.ir.function import Function, Node
 from astjit.ir.value import Result, Value
@@ -88,10 +89,16 @@ class Grouping:
         if sum(len(unit.pieces) for unit in units) > MOST_PIECES and len(units) > 1:
             raise Unfit(f"a kernel has at most {MOST_PIECES} operations")
         space = space_of(units, self.sizes)
+        if space.deep and space.reduced == space.whole and self.target == "cuda":
+            # one block does it all: blocks cannot wait for each other between stages
+            pieces = ((p, unit.node) for unit in units for p in unit.pieces)
+            if any(p in space.combined and reduces_all(p, node) for p, node in pieces):
+                raise Unfit("a whole tensor is reduced in several stages")
         outputs = self.outputs(units)
         for value in outputs:
             axes = frozenset(a for a in space.axes[value] if a is not None)
-            if axes != space.whole and not (space.reduced and axes == space.whole - space.reduced):
+            rows = space.reduced and axes == space.whole - space.reduced
+            if axes != space.whole and not rows and value not in space.finals:
                 raise Unfit("a value needed elsewhere does not run over all of its axes")
         read = {piece.operands[at] for piece, at in space.leaves}
         if len(read) + len(outputs) > MOST_BUFFERS and len(units) > 1:
@@ -209,7 +216,7 @@ class Grouping:
         _name_values(lowering, reads.names)
         kernel = Kernel(
             name=names.take(self.name(cluster, outputs)),
-            kind="row" if reads.nest.reduced else "pointwise",
+            kind=_kind(reads.nest),
             parallel=reads.nest.parallel,
             reduced=reads.nest.reduced,
             buffers=tuple(b.buffer for b in bounds),
@@ -259,6 +266,12 @@ class Grouping:
         except Unfit as reason:
             return str(reason)
         return "other merges were worth more"
+
+
+def _kind(nest: Nest) -> str:
+    if not nest.reduced:
+        return "pointwise"
+    return "row" if nest.parallel else "full"
 
 
 def _bytes(value: Value) -> int:

@@ -6,7 +6,8 @@
 Every dim of every value starts as an axis of its own. Axes that one element of a result ties
 together become one (union-find); loops of equal sizes that nothing ties are then identified, so
 that a reduction and the work after it share a loop. A group is legal only if one value varies over
-every axis, all reductions combine the same axes, and no value is read at two indices.
+every axis, no value is read at two indices, and all reductions combine the same axes, but for
+those that combine what is left: all rows, into one value.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,6 +36,9 @@ class Space:
         sizes: the size of each axis.
         whole: all axes.
         reduced: the axes that reductions combine.
+        combined: by each reduction, where it combines any.
+        finals: values made of all rows.
+        deep: a value of an element is made of a reduction.
     """
 
     axes: dict[Value, Axes] = field(default_factory=dict)
@@ -43,6 +47,9 @@ class Space:
     sizes: dict[Axis, Dim] = field(default_factory=dict)
     whole: frozenset[Axis] = frozenset()
     reduced: frozenset[Axis] = frozenset()
+    combined: dict[Node, frozenset[Axis]] = field(default_factory=dict)
+    finals: set[Value] = field(default_factory=set)
+    deep: bool = False
 
 
 def space_of(units: Iterable[Unit], sizes: Sizes) -> Space:
@@ -73,7 +80,8 @@ class _Indexer:
         self.alias = aliases(units)
         self.parent: list[Axis] = []
         self.size: list[Dim] = []
-        self.reductions: list[tuple[Axes, frozenset[Axis], frozenset[Axis]]] = []
+        self.reductions: dict[Node, tuple[frozenset[Axis], frozenset[Axis]]] = {}
+        self.reads: dict[Value, set[Value]] = {}  # the computed values that each is made of
 
     def run(self) -> Space:
         for unit in self.units:
@@ -128,6 +136,7 @@ class _Indexer:
             if operand is None or not isinstance(operand.type, TensorType):
                 continue
             read, moves = self.read(piece, position, operand)
+            self.note(result, operand)
             varies |= moves
             for a, b in zip(reversed(read), reversed(axes), strict=False):
                 self.tie(a, b)
@@ -136,6 +145,7 @@ class _Indexer:
     def reduction(self, piece: Node) -> None:
         result, operand = piece.result, piece.values[0]
         read, moves = self.read(piece, 0, operand)
+        self.note(result, operand)
         gone = set(reduced_axes(piece))
         combined = frozenset(a for i in gone if (a := read[i]) is not None)
         if piece.fields["keepdim"]:
@@ -143,9 +153,14 @@ class _Indexer:
         else:
             axes = tuple(a for i, a in enumerate(read) if i not in gone)
         self.space.axes[result] = axes
-        self.space.varies[result] = moves - combined
+        gone_now = set(map(self.find, combined))
+        self.space.varies[result] = frozenset(a for a in moves if self.find(a) not in gone_now)
         if combined:
-            self.reductions.append((read, moves, combined))
+            self.reductions[piece] = moves, combined
+
+    def note(self, result: Value, operand: Value) -> None:
+        """That a result is made of an operand, which may be a view of one."""
+        self.reads.setdefault(result, set()).add(operand)
 
     def read(self, piece: Node, position: int, operand: Value) -> tuple[Axes, frozenset[Axis]]:
         """The axes at which an operand is read, and those over which it varies."""
@@ -173,6 +188,7 @@ class _Indexer:
         if axes is not None:
             space.axes[value] = axes
             space.varies[value] = space.varies[other]
+            self.note(value, other)
         return axes
 
     def read_view(self, value: Value) -> Axes | None:
@@ -228,13 +244,38 @@ class _Indexer:
                 raise Unfit("one value is read at two indices")
         if max(map(_width, used), default=0) != len(space.whole):
             raise Unfit("no value runs over all of their axes")
-        combined = {frozenset(map(self.find, axes)) for _, _, axes in self.reductions}
-        if len(combined) > 1:
+        self.combine()
+
+    def combine(self) -> None:
+        """Which axes reductions combine: some of them, and with those, or after them, the rest."""
+        space, moved = self.space, {}
+        for piece, (moves, axes) in self.reductions.items():
+            space.combined[piece] = frozenset(map(self.find, axes))
+            moved[piece] = frozenset(map(self.find, moves))
+        first = {axes for n, axes in space.combined.items() if moved[n] == space.whole}
+        inner = first - {space.whole} or first
+        if len(inner) > 1:
             raise Unfit("they reduce over different axes")
-        space.reduced = combined.pop() if combined else frozenset()
-        for _, moves, _ in self.reductions:
-            if frozenset(map(self.find, moves)) != space.whole:
+        space.reduced = next(iter(inner), frozenset())
+        rest = space.whole - space.reduced
+        whole = [n for n, axes in space.combined.items() if rest and rest <= axes]
+        for piece, axes in space.combined.items():
+            if axes not in (moved[piece], space.reduced) or moved[piece] not in (space.whole, rest):
                 raise Unfit("a reduction's operand does not vary over all axes")
+        space.finals = self.made_of(n.result for n in whole)
+        for value in space.finals:
+            if any(a is not None for a in space.axes[value]):
+                raise Unfit("a value of each row is made of all rows")
+        later = self.made_of(n.result for n in space.combined)
+        space.deep = any(space.reduced & space.varies[v] for v in later)
+
+    def made_of(self, values: Iterable[Value]) -> set[Value]:
+        """The values, and all that the group makes of them."""
+        found = set(values)
+        for value, operands in self.reads.items():  # each after what it is made of
+            if operands & found:
+                found.add(value)
+        return found
 
 
 def _width(axes: Axes) -> int:

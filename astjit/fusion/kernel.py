@@ -107,10 +107,12 @@ class Fact:
     Attributes:
         axes: the kernel's axes it varies over.
         stage: how many reductions lie before it on the longest way.
+        final: whether it is made of a reduction over all rows.
     """
 
     axes: frozenset[str]
     stage: int
+    final: bool = False
 
 
 def facts(kernel: Kernel) -> dict[Value, Fact]:
@@ -122,10 +124,12 @@ def facts(kernel: Kernel) -> dict[Value, Fact]:
         stage = max((f.stage for f in operands), default=0)
         if is_load(node):
             axes |= {a for a in access_axes(node) if a != "*"}
+        final = any(f.final for f in operands) or is_final(node)
         if is_reduce(node):
-            axes, stage = axes - set(kernel.reduced), stage + 1
+            gone = kernel.parallel if is_final(node) else kernel.reduced
+            axes, stage = axes - set(gone), stage + 1
         for result in node.results:
-            known[result] = Fact(axes, stage)
+            known[result] = Fact(axes, stage, final)
     return known
 
 
@@ -149,6 +153,11 @@ def is_store(node: Node) -> bool:
 def is_reduce(node: Node) -> bool:
     """True for a combine over the reduced axes."""
     return node.op is _REDUCE
+
+
+def is_final(node: Node) -> bool:
+    """True for a combine of one value a row over all rows."""
+    return is_reduce(node) and bool(node.fields["over"])
 
 
 def slice_back(wanted: Iterable[Value], stop: Iterable[Value] = ()) -> set[Value]:

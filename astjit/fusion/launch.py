@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from astjit.fusion.kernel import Kernel
+from astjit.fusion.kernel import Kernel, is_final
 from astjit.fusion.schedule import Schedule
 
 _MOST_ROWS = 2**31 - 2**10  # the last block may begin before the last row and end beyond
+
+FULL = 512
+"""Blocks of a reduction of all elements, on every device (D22)."""
+
+ROWS = 2048
+"""Blocks of rows that are combined at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,14 @@ def launch(kernel: Kernel, schedule: Schedule, sizes: Mapping[str, int]) -> Laun
     if kernel.kind == "row" and schedule.variant == "warp":
         blocks = -(-rows // schedule.rows)
         return Launch((blocks, 1), (schedule.threads, schedule.rows)) if rows else None
+    if kernel.kind == "full" and schedule.variant != "plain":
+        return Launch((1, 1), (schedule.threads, 1))
+    if kernel.kind == "full":
+        share = schedule.threads * schedule.vector * schedule.per_thread
+        blocks = -(-sizes[kernel.reduced[-1]] // share)
+        return Launch((max(1, min(blocks, FULL)), 1), (schedule.threads, 1))
+    if kernel.kind == "row" and any(map(is_final, kernel.body.nodes)):
+        return Launch((max(1, min(rows, ROWS)), 1), (schedule.threads, 1))
     if kernel.kind == "row":
         return Launch((rows, 1), (schedule.threads, 1)) if rows else None
     tiles = -(-sizes.get(inner, 1) // (schedule.threads * schedule.vector))

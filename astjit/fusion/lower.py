@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from astjit.config import Config
 from astjit.fusion.index import Space, aliases
 from astjit.fusion.numbers import converted
-from astjit.fusion.pieces import CAST, Unit, call_of, is_one, is_view, reduced_axes, view_source
+from astjit.fusion.pieces import CAST, Unit, call_of, is_view, view_source
 from astjit.fusion.reads import Reads
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node, make_node
@@ -147,10 +147,13 @@ class Lowering:
         assert isinstance(kind, TensorType)
         combine = COMBINES[piece.op.combine]
         value = self._operand(piece, 0, kind.dtype.compute, None)
-        dims = tensor_type(piece.values[0]).dims
-        if any(not is_one(dims[a], self.sizes) for a in reduced_axes(piece)):
-            value = self._once(REDUCE, value, combine=combine.name)
-        elif combine.op == "add":  # eager's sum of one -0.0 is 0.0
+        nest, axes = self.reads.nest, self.space.combined.get(piece, frozenset())
+        if axes & nest.inside(nest.reduced):
+            value = self._once(REDUCE, value, combine=combine.name, over="")
+        if axes & nest.inside(nest.parallel):
+            over = ",".join(nest.parallel)
+            value = self._once(REDUCE, value, combine=combine.name, over=over)
+        if not axes and combine.op == "add":  # eager's sum of one -0.0 is 0.0
             value = self._once(OPS[combine.op], value, converted(0, kind.dtype.compute))
         self._define(piece.result, value)
 
@@ -236,6 +239,9 @@ class Lowering:
             if isinstance(rest := sub(dim, extent), int):
                 return add(Sym(name), rest)
             if self.sizes.equal(dim, extent):
+                return Sym(name)
+        for name in self.reads.nest.parallel if self.space.finals else ():
+            if self.sizes.equal(dim, self.reads.nest.extents[name]):
                 return Sym(name)
         if not isinstance(dim, Expr) or dim.op not in ("min", "max"):
             return None

@@ -189,7 +189,7 @@ def reduced_axes(piece: Node) -> tuple[int, ...]:
 
 
 def _check_reduction(piece: Node, node: Node, sizes: Sizes) -> None:
-    """Only axes that lie innermost in memory, before or after, and never a whole tensor alone."""
+    """Only axes that lie innermost in memory, before or after."""
     source = piece.values[0].type
     assert isinstance(source, TensorType)
     real = [a for a, dim in enumerate(source.dims) if not is_one(dim, sizes)]
@@ -198,11 +198,17 @@ def _check_reduction(piece: Node, node: Node, sizes: Sizes) -> None:
         return
     kinds = [r.type for r in node.results if isinstance(r.type, TensorType)]
     whole = [kind for kind in kinds if kind.dims == source.dims]
-    every = len(reduced_axes(piece)) == source.rank  # else the other axes are a batch of one
-    if every and len(axes) == len(real) and not whole:
-        raise Unfit(f"{node.op.name} reduces a whole tensor")
     for kind in (source, *whole):
         order = [a for a in memory_order(kind) if a in real]
         if set(order[-len(axes) :]) == axes:
             return
     raise Unfit(f"{node.op.name} reduces axes that do not lie innermost in memory")
+
+
+def reduces_all(piece: Node, node: Node) -> bool:
+    """Whether a reduction combines a whole tensor, whose axes are no batch of one, and alone."""
+    source = piece.values[0].type
+    assert isinstance(source, TensorType)
+    kinds = [r.type for r in node.results if isinstance(r.type, TensorType)]
+    alone = all(kind.dims != source.dims for kind in kinds)
+    return alone and len(reduced_axes(piece)) == source.rank

@@ -117,7 +117,11 @@ def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) ->
     accesses = [m.access for m in (*inputs, *outputs)]
     made = nest(parallel, reduced, accesses, space.sizes)
     if len(made.reduced) > 1:
-        raise Unfit("the reduced axes do not lie as one in every buffer")
+        if made.parallel or space.deep:
+            raise Unfit("the reduced axes do not lie as one in every buffer")
+        runs = [made.members[name] for name in made.reduced]  # all axes: rows, and then over rows
+        rows = [axis for run in runs[:-1] for axis in run]
+        made = nest(rows, runs[-1], accesses, space.sizes)
     return made
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from astjit.fusion.kernel import Kernel, is_load, is_reduce, is_store
-from astjit.fusion.stages import later_uses, recompute_cost
+from astjit.fusion.kernel import Kernel, is_final, is_load, is_reduce, is_store
+from astjit.fusion.stages import cut, later_uses, recompute_cost
 from astjit.ir.function import Node
 from astjit.ir.value import Result
 from astjit.ops.reduce import COMBINES
@@ -88,6 +88,9 @@ def schedule(
     del limits  # no variant depends on the device yet
     if kernel.kind == "row":
         return _cuda_row(kernel, sizes, alignment)
+    if kernel.kind == "full":
+        one = len(cut(kernel, {}).passes) > 2 or later_uses(kernel)
+        return (_cuda_row if one else _cuda_full)(kernel, sizes, alignment)
     return _cuda_pointwise(kernel, sizes, alignment)
 
 
@@ -145,7 +148,7 @@ def _warp_shape(
     kernel: Kernel, later: Iterable[Result], length: int, vector: int
 ) -> tuple[int, int] | None:
     """Threads and vectors of each for a row that needs no barrier; None where it is too long."""
-    if not kernel.parallel:
+    if not kernel.parallel or any(map(is_final, kernel.body.nodes)):
         return None
     bytes_kept = sum(_held_itemsize(kernel, value) for value in later)
     for threads, per_thread in ((8, 1), (16, 1), (32, 1), (32, 2), (32, 4), (32, 8)):
@@ -165,6 +168,13 @@ def _held_itemsize(kernel: Kernel, value: Result) -> int:
         if _holds(value, dtype) and dtype != "f32":
             return 2
     return 8 if str(value.type).startswith(("f64", "i64")) else 4
+
+
+def _cuda_full(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:
+    vector, length = lanes(kernel), sizes[kernel.reduced[-1]]
+    aligned = _is_aligned(kernel, sizes, alignment, vector)
+    wide = length >= 2**31 - 2**22
+    return Schedule("cuda", "plain", vector, 256, 1, 4, aligned, wide)
 
 
 def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:

@@ -12,7 +12,16 @@ later; any other value is computed again.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from astjit.fusion.kernel import Kernel, facts, is_load, is_reduce, is_store, slice_back
+from astjit.fusion.kernel import (
+    Fact,
+    Kernel,
+    facts,
+    is_final,
+    is_load,
+    is_reduce,
+    is_store,
+    slice_back,
+)
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Param, Result, Value
 
@@ -24,6 +33,7 @@ class Pass:
     Attributes:
         scalars: nodes of per-row values computed before the sweep.
         scalar_stores: stores of per-row values.
+        totals: reductions over all rows of values known here.
         nodes: element nodes computed in the sweep, in order.
         reads: kept values read back.
         keeps: values kept here for later passes.
@@ -33,6 +43,7 @@ class Pass:
 
     scalars: list[Node] = field(default_factory=list)
     scalar_stores: list[Node] = field(default_factory=list)
+    totals: list[Node] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     reads: list[Result] = field(default_factory=list)
     keeps: list[Result] = field(default_factory=list)
@@ -52,10 +63,12 @@ class Cut:
     Attributes:
         uniforms: nodes that vary over no axis, once per kernel.
         passes: in order.
+        finals: reductions over all rows, what is computed of them, and the stores of that.
     """
 
     uniforms: tuple[Node, ...]
     passes: tuple[Pass, ...]
+    finals: tuple[Node, ...] = ()
 
 
 def is_element(kernel: Kernel, axes: frozenset[str]) -> bool:
@@ -66,10 +79,16 @@ def is_element(kernel: Kernel, axes: frozenset[str]) -> bool:
 def cut(kernel: Kernel, keep: Mapping[Result, str]) -> Cut:
     """The passes of `kernel` when the values in `keep` are kept."""
     known = facts(kernel)
-    passes = [Pass() for _ in range(1 + max((f.stage for f in known.values()), default=0))]
+    stages = (f.stage for f in known.values() if not f.final)
+    passes = [Pass() for _ in range(1 + max(stages, default=0))]
     uniforms: list[Node] = []
+    finals = dict.fromkeys(n for n in kernel.body.nodes if _is_last(n, known))
     for node in kernel.body.nodes:
-        if is_store(node):
+        if node in finals:
+            if is_final(node):
+                given = node.values[0]
+                passes[0 if isinstance(given, Literal) else known[given].stage].totals.append(node)
+        elif is_store(node):
             value = node.operands[1]
             assert value is not None
             if isinstance(value, Literal):  # a constant fills the buffer
@@ -95,7 +114,13 @@ def cut(kernel: Kernel, keep: Mapping[Result, str]) -> Cut:
     kept: set[Value] = set()
     for here in passes:
         _fill(kernel, here, {v for v, f in known.items() if is_element(kernel, f.axes)}, keep, kept)
-    return Cut(tuple(uniforms), tuple(passes))
+    return Cut(tuple(uniforms), tuple(passes), tuple(finals))
+
+
+def _is_last(node: Node, known: Mapping[Value, Fact]) -> bool:
+    """Whether a node comes after all rows."""
+    values = node.values[1:] if is_store(node) else node.results
+    return any(v in known and known[v].final for v in values)
 
 
 def wanted(here: Pass) -> list[Value]:

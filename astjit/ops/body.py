@@ -30,6 +30,7 @@ def _size(call: Call) -> tuple[Type, ...]:
 AT = Field(
     "at", FieldKind.TEXT, ""
 )  # axis names, comma separated; "*" takes the next index operand
+OVER = Field("over", FieldKind.TEXT, "")  # the parallel axes, where rows are combined into one
 
 ROWS = (
     Op(
@@ -63,8 +64,8 @@ ROWS = (
         kind=Kind.BODY,
         rule=Rule(_same),
         operands=(Operand("value"),),
-        fields=(Field("combine", FieldKind.TEXT),),
-        doc="combine over the kernel's reduced axes",
+        fields=(Field("combine", FieldKind.TEXT), OVER),
+        doc="combine over the kernel's reduced axes, or over those named",
     ),
     Op(
         name="round_to",

@@ -33,7 +33,7 @@ from astjit.runtime.checks import guard_lines, reason_lines
 from astjit.runtime.epilogue import epilogue
 from astjit.runtime.guards import Guards
 from astjit.runtime.words import Words
-from astjit.types.dtype import F32
+from astjit.types.dtype import F32, F64
 from astjit.types.shape import Dim, add, mul, product
 from astjit.types.tensor import ScalarType, TensorType
 
@@ -245,6 +245,8 @@ class HostWriter:
                 case "work":
                     count, work = self._scratch(group, entry, count)
                     given.append(f"{work}.data_ptr()")
+                case "part":
+                    given.append(f"{self._part(group)}.data_ptr()")
                 case "threads":
                     given.append(count)
         return given
@@ -279,6 +281,13 @@ class HostWriter:
         self.lines.append(f"{used} = {count}")
         self.lines.append(f"{work} = {empty}(({floats},), (1,), {single})")
         return used, work
+
+    def _part(self, group: Group) -> str:
+        """Memory for 8 bytes a row."""
+        part, empty = self.words.names.take("part"), self.words.word("empty_strided_cpu")
+        rows = self._size(product(group.extents[axis] for axis in group.kernel.parallel))
+        self.lines.append(f"{part} = {empty}(({rows},), (1,), {self.words.dtype(F64)})")
+        return part
 
     def _allocation(self, value: Value) -> str:
         """Text that makes the tensor of `value`, in the layout that eager would give it."""

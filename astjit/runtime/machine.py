@@ -12,6 +12,7 @@ from functools import cache
 import torch
 
 from astjit.runtime.units import Built, cuda_image
+from astjit.runtime.workspace import WORKSPACES
 from astjit.targets.cuda import device_arch
 from astjit.targets.driver import Launcher
 
@@ -22,6 +23,11 @@ def current_stream(device: int) -> int:
         return int(torch._C._cuda_getCurrentRawStream(device))
     except AttributeError:  # a private name; the public way makes an object
         return int(torch.cuda.current_stream(device).cuda_stream)
+
+
+def workspace(device: int, stream: int, size: int) -> int:
+    """The address of this process's workspace of a device and its current stream."""
+    return WORKSPACES.address(f"cuda:{device}", stream, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,7 @@ class Machine:
         current_device: the ordinal of torch's current device.
         on_device: makes a device torch's current one for a while.
         current_stream: the raw handle of torch's current stream of a device.
+        workspace: memory for blocks that meet, of a device, its current stream and a size.
     """
 
     launcher: Launcher
@@ -43,6 +50,7 @@ class Machine:
     current_device: Callable[[], int] = torch.cuda.current_device
     on_device: Callable[[int], AbstractContextManager[None]] = torch.cuda.device
     current_stream: Callable[[int], int] = current_stream
+    workspace: Callable[[int, int, int], int] = workspace
 
 
 @cache

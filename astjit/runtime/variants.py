@@ -5,6 +5,7 @@ first time, the driver queues it on torch's stream
 """
 
 import logging
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from astjit.ir.value import Value
 from astjit.location import Location
 from astjit.runtime.locks import Lock
 from astjit.runtime.machine import Machine, this_machine
+from astjit.runtime.workspace import COUNTERS
 from astjit.targets.driver import Loaded
 from astjit.types.shape import evaluate
 
@@ -45,13 +47,16 @@ class Plan:
         loaded: the kernel, None when there is nothing to do.
         grid: blocks.
         block: threads.
-        picks: for each parameter of the text the position of what the host function gives.
+        picks: for each parameter of the text the position of what the host function gives, then
+            of the counter and of the arrays of a workspace.
+        arrays: how many arrays of 8 bytes a block the text takes.
     """
 
     loaded: Loaded | None
     grid: tuple[int, ...] = ()
     block: tuple[int, ...] = ()
     picks: tuple[int, ...] = ()
+    arrays: int = 0
 
 
 class CudaKernel:
@@ -108,9 +113,17 @@ class CudaKernel:
         if plan is None:
             plan = self._plan(machine, sizes, aligned)
         if plan.loaded is not None:
-            arguments = [given[at] for at in plan.picks]
             stream = machine.current_stream(self.device)
+            if plan.arrays:
+                given += self._workspace(machine, plan, stream)
+            arguments = [given[at] for at in plan.picks]
             machine.launcher.launch(plan.loaded, plan.grid, plan.block, arguments, stream=stream)
+
+    def _workspace(self, machine: Machine, plan: Plan, stream: int) -> tuple[int, ...]:
+        """The addresses of a counter and of arrays of 8 bytes a block."""
+        step = math.prod(plan.grid) * 8
+        start = machine.workspace(self.device, stream, step * plan.arrays)
+        return start, *(start + COUNTERS + step * at for at in range(plan.arrays))
 
     def _plan(self, machine: Machine, sizes: tuple[int, ...], aligned: int) -> Plan:
         named = dict(zip(self.kernel.axes, sizes, strict=True))
@@ -129,7 +142,8 @@ class CudaKernel:
                     self._tell(error)
                     raise
             loaded, entry = self.built[chosen]
-            plan = Plan(loaded, shape.grid, shape.block, self._picks(entry))
+            arrays = sum(argument.role == "part" for argument in entry.arguments)
+            plan = Plan(loaded, shape.grid, shape.block, self._picks(entry), arrays)
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
             self._plans[sizes, aligned] = plan
@@ -159,6 +173,8 @@ class CudaKernel:
         names += [("size", axis) for axis in kernel.axes]
         names += [("stride", name) for name in kernel.stride_names]
         names += [("number", p.name) for p in kernel.numbers]
+        names += [("arrived", "arrived")]
+        names += [("part", a.name) for a in entry.arguments if a.role == "part"]
         return tuple(names.index((a.role, a.name)) for a in entry.arguments)
 
 

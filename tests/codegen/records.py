@@ -168,14 +168,27 @@ def square_sum0():
     return r.kernel()
 
 
-def sin_cos_sum():
+def sin_cos_sum(dtype="f32"):
     """Full: everything is combined into one element."""
-    buffers = [("x", "f32", ("n",), "in"), ("out", "f32", (), "out")]
+    buffers = [("x", dtype, ("n",), "in"), ("out", dtype, (), "out")]
     r = Record("sin_cos_sum", "full", (), ("n",), buffers)
     r.at(32, "return (torch.sin(x) * torch.cos(x)).sum()")
     x = r.load("x")
     product = r.emit("mul", r.emit("sin", x), r.emit("cos", x), name="product")
-    r.store("out", r.emit("reduce", product, combine="sum"))
+    r.store("out", r.rounded(r.emit("reduce", product, combine="sum"), dtype))
+    return r.kernel()
+
+
+def logsumexp_mean(dtype="f32"):
+    """Row: what each row gives is combined over all rows."""
+    r = Record("logsumexp_mean", "row", R, C, [("x", dtype, RC, "in"), ("out", dtype, (), "out")])
+    r.at(36, "return torch.logsumexp(x, -1).mean()")
+    x = r.load("x")
+    m = r.emit("reduce", x, combine="max")
+    s = r.emit("reduce", r.emit("exp", r.emit("sub", x, m)), combine="sum")
+    loss = r.rounded(r.emit("add", r.emit("log", s), m), dtype, "loss")
+    total = r.emit("reduce", loss, combine="sum", over="rows")
+    r.store("out", r.rounded(r.emit("div", total, r.size("rows")), dtype))
     return r.kernel()
 
 

@@ -77,7 +77,7 @@ def test_comments_and_scalars_stand_before_the_walk():
 def test_scratch_is_a_row_of_the_threads_own():
     made = view(records.softmax("bf16"))
     assert made.entry().scratch == 1
-    assert lines(made.row_lines)[-1].endswith("= work + omp_get_thread_num() * cols;")
+    assert lines(made.row_lines)[-1].endswith("= work + team.place() * cols;")
 
 
 def test_two_rows_of_scratch_do_not_overlap():
@@ -92,8 +92,8 @@ def test_two_rows_of_scratch_do_not_overlap():
     assert made.entry().scratch == 2
     ends = [line.split(" = ")[1] for line in lines(made.row_lines)[-2:]]
     assert ends == [
-        "work + (omp_get_thread_num() * 2 + 0) * cols;",
-        "work + (omp_get_thread_num() * 2 + 1) * cols;",
+        "work + (team.place() * 2 + 0) * cols;",
+        "work + (team.place() * 2 + 1) * cols;",
     ]
 
 

@@ -1,4 +1,4 @@
-"""The texts of three kernels, kept for people to read, and measured against hand-written ones.
+"""The texts of a few kernels, kept for people to read, and measured against hand-written ones.
 
 tests/golden/cpu and tests/golden/cuda hold the kernel sections. `pytest --update-golden` writes
 them after a change; the diff is what a reviewer looks at.
@@ -46,6 +46,7 @@ class Golden:
 
 
 BIAS_GELU, RMS_NORM, SOFTMAX = records.bias_gelu, records.rms_norm, records.softmax
+SIN_COS_SUM, LOGSUMEXP_MEAN = records.sin_cos_sum, records.logsumexp_mean
 GOLDENS = (
     Golden("cpu/bias_gelu.cpp", BIAS_GELU, reference="cpu/bias_gelu.cpp"),
     Golden("cpu/bias_gelu_bf16.cpp", BIAS_GELU, "bf16"),
@@ -72,6 +73,13 @@ GOLDENS = (
     Golden("cuda/rms_norm_warp_unaligned.cu", RMS_NORM, "f32", 100, 4, "warp"),
     Golden("cuda/softmax_unaligned.cu", SOFTMAX, "f32", 4095, 4, "resident",
            "cuda/softmax_unaligned.cu"),
+    Golden("cpu/sin_cos_sum.cpp", SIN_COS_SUM, reference="cpu/sin_cos_sum.cpp"),
+    Golden("cpu/sin_cos_sum_f64.cpp", SIN_COS_SUM, "f64"),
+    Golden("cpu/logsumexp_mean.cpp", LOGSUMEXP_MEAN),
+    Golden("cuda/sin_cos_sum.cu", SIN_COS_SUM, reference="cuda/sin_cos_sum.cu"),
+    Golden("cuda/sin_cos_sum_bf16.cu", SIN_COS_SUM, "bf16"),
+    Golden("cuda/logsumexp_mean.cu", LOGSUMEXP_MEAN, variant="resident"),
+    Golden("cuda/logsumexp_mean_looped.cu", LOGSUMEXP_MEAN, "f32", 50256, 16, "looped"),
 )  # fmt: skip
 EACH = pytest.mark.parametrize("case", GOLDENS, ids=[g.path for g in GOLDENS])
 REFERENCES = pytest.mark.parametrize(
@@ -82,7 +90,7 @@ REFERENCES = pytest.mark.parametrize(
 def rendered(case):
     """The kernel, its schedule and the unit of it alone."""
     kernel = case.make(case.dtype)
-    chosen = schedule(kernel, case.target, {"rows": 3, "cols": case.cols}, case.alignment)
+    chosen = schedule(kernel, case.target, dict.fromkeys(kernel.axes, case.cols), case.alignment)
     if case.target == "cpu":
         return kernel, chosen, cpu_unit([(kernel, chosen)], records.source_line, "g++")
     return kernel, chosen, cuda_unit([(kernel, chosen)], records.source_line, "sm_90")

@@ -245,5 +245,94 @@ CASES = (
         lambda x: torch.logsumexp(x, -1),
         "row",
     ),
+    Case(
+        "sin_cos_sum",
+        """fn sin_cos_sum(%x: FLOAT[rows, cols]):
+  %a = sin %x
+  %b = cos %x
+  %c = mul %a, %b
+  %d = abs %c
+  %y = sum %d
+  return %y
+""",
+        lambda x: (torch.sin(x) * torch.cos(x)).abs().sum(),
+        "full",
+    ),
+    Case(
+        "mse_mean",
+        """fn mse_mean(%x: FLOAT[rows, cols], %y: FLOAT[rows, cols]):
+  %d = sub %x, %y
+  %s = mul %d, %d
+  %m = mean %s
+  return %m
+""",
+        F.mse_loss,
+        "full",
+    ),
+    Case(
+        "masked_mean",
+        """fn masked_mean(%x: FLOAT[rows, cols], %w: FLOAT[rows, cols]):
+  %v = abs %w
+  %a = abs %x
+  %p = mul %a, %v
+  %s = sum %p
+  %t = sum %v
+  %y = div %s, %t
+  %e = exp %x
+  return %y, %e
+""",
+        lambda x, w: ((x.abs() * w.abs()).sum() / w.abs().sum(), x.exp()),
+        "full",
+    ),
+    Case(
+        "l2_norm",
+        """fn l2_norm(%x: FLOAT[a, b, cols]):
+  %s = mul %x, %x
+  %t = sum %s {keepdim=true}
+  %y = sqrt %t
+  return %y
+""",
+        lambda x: (x * x).sum((0, 1, 2), keepdim=True).sqrt(),
+        "full",
+    ),
+    Case(
+        "bias_abs_sum",
+        """fn bias_abs_sum(%x: FLOAT[rows, cols], %b: FLOAT[cols]):
+  %c = add %x, %b
+  %d = abs %c
+  %y = sum %d
+  return %y
+""",
+        lambda x, b: (x + b).abs().sum(),
+        "row",
+    ),
+    Case(
+        "logsumexp_mean",
+        """fn logsumexp_mean(%x: FLOAT[rows, cols]):
+  %l = logsumexp %x {dim=[-1]}
+  %y = mean %l
+  return %y
+""",
+        lambda x: torch.logsumexp(x, -1).mean(),
+        "row",
+    ),
+    Case(
+        "kl_batchmean",
+        """fn kl_batchmean(%x: FLOAT[rows, cols], %t: FLOAT[rows, cols]):
+  %l = log_softmax %x {dim=-1}
+  %d = sub %t, %l
+  %p = mul %t, %d
+  %s = sum %p
+  %n = size {value=rows}
+  %y = div %s, %n
+  %m = sum %p {dim=[1]}
+  return %y, %m
+""",
+        lambda x, t: (
+            (t * (t - torch.log_softmax(x, -1))).sum() / x.shape[0],
+            (t * (t - torch.log_softmax(x, -1))).sum(1),
+        ),
+        "row",
+    ),
 )
 BY_NAME = {case.name: case for case in CASES}

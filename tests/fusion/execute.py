@@ -19,7 +19,13 @@ from astjit.types.tensor import TensorType
 
 TO, ROUND, SIZE = OPS["to"], OPS["round_to"], OPS["size"]
 INFINITY = float("inf")
-REDUCE = {"sum": (torch.sum, 0), "max": (torch.amax, -INFINITY), "min": (torch.amin, INFINITY)}
+REDUCE = {
+    "sum": (torch.sum, 0),
+    "max": (torch.amax, -INFINITY),
+    "min": (torch.amin, INFINITY),
+    "any": (torch.any, False),
+    "all": (torch.all, True),
+}
 
 
 def run(function, parts, arguments):
@@ -122,7 +128,8 @@ def run_body_node(node, env, views, kernel, extents):
         made = views[node.operands[0]].to(torch_dtype(node.result.type.dtype))
     elif is_reduce(node):
         value = body_value(node.operands[0], env)
-        dims = [i for i, a in enumerate(kernel.axes) if a in kernel.reduced]
+        over = node.fields["over"].split(",") if node.fields["over"] else kernel.reduced
+        dims = [i for i, a in enumerate(kernel.axes) if a in over]
         assert all(value.shape[d] == extents[kernel.axes[d]] for d in dims)
         combine, start = REDUCE[node.fields["combine"]]
         shape = [1 if i in dims else n for i, n in enumerate(value.shape)]

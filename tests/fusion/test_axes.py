@@ -75,9 +75,9 @@ def test_names_and_extents():
     assert many.axes == ("d0", "d1", "d2", "d3")
 
 
-def test_a_kernel_without_parallel_axes_has_one_row():
+def test_a_kernel_without_parallel_axes_has_one_axis():
     vector = nest((), (2,), [dense("f32[c]", (2,))], SIZES)
-    assert vector.extents == {"rows": 1, "cols": C}
+    assert (vector.parallel, vector.reduced, vector.extents) == ((), ("n",), {"n": C})
     assert nest((), (), [], {}).extents == {"n": 1}
 
 

@@ -74,7 +74,8 @@ def test_a_function_is_one_kernel(case, dtype):
     assert group.kernel.kind == case.kind
     assert group.kernel.name == case.function().name
     assert parts.unfused == ()
-    assert group.kernel.reduced == (("cols",) if case.kind == "row" else ())
+    reduced = {"pointwise": (), "row": ("cols",), "full": ("n",)}
+    assert group.kernel.reduced == reduced[case.kind]
 
 
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
@@ -166,7 +167,6 @@ def test_reductions_over_different_axes_are_apart():
     [
         ("%y = sum %x {dim=[0]}", "sum reduces axes that do not lie innermost in memory"),
         ("%y = softmax %x {dim=0}", "softmax reduces axes that do not lie innermost in memory"),
-        ("%y = sum %x", "sum reduces a whole tensor"),
     ],
 )
 def test_what_no_kernel_reduces_is_called_whole(line, reason):
@@ -239,7 +239,7 @@ def test_slices_of_an_input_are_strides_and_an_offset():
 
 def test_a_composite_that_does_not_fit_stays_whole():
     shown, _ = cut("""fn f(%x: f32[rows, cols]):
-  %m = mean %x
+  %m = mean %x {dim=[0]}
   return %m
 """)
     assert shown == ["mean"]

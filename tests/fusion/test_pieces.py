@@ -2,8 +2,9 @@
 
 import pytest
 
-from astjit.fusion.pieces import Unfit, is_one, root_of, unit_of
+from astjit.fusion.pieces import Unfit, is_one, reduces_all, root_of, unit_of
 from astjit.ir.parser import parse
+from astjit.ops.spec import Kind
 from astjit.types.shape import Predicate, Sizes, Sym, floordiv
 
 
@@ -46,7 +47,6 @@ def test_several_results():
     ("line", "reason"),
     [
         ("%y = matmul %x, %w", "matmul is a library call"),
-        ("%y = sum %x", "sum reduces a whole tensor"),
         ("%y = sum %x {dim=[0]}", "sum reduces axes that do not lie innermost in memory"),
         ("%y = size {value=rows}", "size makes Python numbers"),
         ("%y = full 0.5 {size=[rows], dtype=f32}", "full is a factory"),
@@ -68,10 +68,20 @@ def test_devices_do_not_mix():
         unit("%y = mul %x, %s", params="%x: f32[n] @cuda:0, %s: f32[]", target="cuda")
 
 
-def test_a_softmax_of_a_vector_is_a_unit_and_its_sum_is_not():
-    assert len(unit("%y = softmax %x {dim=0}", params="%x: f32[n]").pieces) == 5
-    with pytest.raises(Unfit):
-        unit("%y = sum %x {dim=[0]}", params="%x: f32[n]")
+@pytest.mark.parametrize(
+    ("line", "params", "wanted"),
+    [
+        ("%y = softmax %x {dim=0}", "%x: f32[n]", False),
+        ("%y = sum %x {dim=[0]}", "%x: f32[n]", True),
+        ("%y = sum %x", "%x: f32[1, n]", True),
+        ("%y = sum %x {dim=[1]}", "%x: f32[1, n]", False),
+    ],
+)
+def test_what_reduces_a_whole_tensor_alone(line, params, wanted):
+    made = unit(line, params=params)
+    pieces = [p for p in made.pieces if p.op.kind is Kind.REDUCE]
+    assert pieces
+    assert {reduces_all(p, made.node) for p in pieces} == {wanted}
 
 
 def test_is_one():

@@ -65,10 +65,20 @@ def test_the_parameters_come_in_the_functions_order():
     assert list(found) == ["a", "b", "c", "y"]
 
 
-def test_one_row_gets_an_axis():
+def test_one_row_has_one_axis():
     found, group = buffers("fn f(%x: f32[n]):\n  %y = softmax %x {dim=0}\n  return %y\n")
-    assert (found["x"].axes, found["y"].axes) == (("cols",), ("rows", "cols"))
-    assert group.extents["rows"] == 1
+    assert (found["x"].axes, found["y"].axes) == (("n",), ("n",))
+    assert group.kernel.parallel == ()
+
+
+def test_all_axes_that_do_not_lie_as_one_are_rows_and_what_is_left():
+    found, group = buffers("""fn f(%x: f32[a, b, c], %w: f32[b, c]):
+  %0 = mul %x, %w
+  %y = sum %0
+  return %y
+""")
+    assert (group.kernel.parallel, group.kernel.reduced) == (("rows",), ("cols",))
+    assert (found["w"].axes, found["y"].axes) == (("cols",), ())
 
 
 def test_reduced_axes_that_do_not_lie_as_one():

@@ -11,7 +11,9 @@ from astjit.runtime.load import load, source_line
 from astjit.runtime.machine import Machine
 from astjit.runtime.texts import cuda_text
 from astjit.runtime.variants import CudaKernel, alignment, call_variants
+from astjit.runtime.workspace import COUNTERS
 from astjit.targets.driver import Launcher
+from tests.codegen import records
 from tests.runtime.made import RMS_NORM, made
 
 
@@ -186,3 +188,22 @@ def test_the_variants_of_a_call_need_no_device():
     ((_, other),) = call_variants(program.groups, sizes, {x: 64, residual: 132, w: 256})
     assert other == schedule(kernel, "cuda", {"rows": 7, "cols": 1024}, 4)
     assert "rms_norm(" in cuda_text(program, sizes, {}, "sm_80").kernels
+
+
+def test_a_workspace_is_given_to_kernels_whose_blocks_meet(notes):
+    kernel = records.sin_cos_sum()
+    asked = []
+
+    def workspace(*given):
+        asked.append(given)
+        return 0x8000
+
+    run = CudaKernel(kernel, source_line, 0, machine(notes, workspace=workspace))
+    run(0x100, 0x200, 10_000)
+    run(0x100, 0x200, 5_000_000)
+    (small, _, first), (large, _, second) = notes.launches
+    assert (small[0], large[0]) == ((3, 1), (512, 1))
+    assert first[:3] == [0x100, 0x200, 10_000]
+    assert second[:3] == [0x100, 0x200, 5_000_000]
+    assert asked == [(0, 0x50, 3 * 8), (0, 0x50, 512 * 8)]  # device, stream, bytes
+    assert first[3:] == second[3:] == [0x8000 + COUNTERS, 0x8000]

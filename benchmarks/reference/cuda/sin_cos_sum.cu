@@ -40,12 +40,23 @@ struct Sum {
   }
 };
 
+// True in the block that counts last: it sees what the others wrote before they counted. The
+// counter is 0 again afterwards.
+__device__ __forceinline__ bool last_block(unsigned* arrived) {
+  __threadfence();
+  __syncthreads();
+  const unsigned last = gridDim.x - 1;
+  const bool counted = threadIdx.x == 0 && atomicInc(arrived, last) == last;
+  if (!__syncthreads_or(counted)) return false;
+  __threadfence();
+  return true;
+}
+
 // A grid of 512 on every device: the order of the sum follows from n alone.
 extern "C" __global__ void __launch_bounds__(256)
 sin_cos_sum(const float* __restrict__ x, float* __restrict__ out, float* work, unsigned* arrived,
             int n) {
   __shared__ float slots[2][8];
-  __shared__ bool last;
 
   // return (torch.sin(x) * torch.cos(x)).sum()   (functions.py:32)
   float sum = 0.0f;
@@ -60,19 +71,11 @@ sin_cos_sum(const float* __restrict__ x, float* __restrict__ out, float* work, u
   if (threadIdx.x == 0) work[blockIdx.x] = sum;
 
   // The last block combines the partial sums of all, in a fixed order.
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.x - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
+  if (!last_block(arrived)) return;
   sum = 0.0f;
   for (int part = threadIdx.x; part < gridDim.x; part += 256) {
     sum += work[part];
   }
   sum = block_reduce<Sum, 256>(sum, slots[1]);
-  if (threadIdx.x == 0) {
-    out[0] = sum;
-    *arrived = 0;
-  }
+  if (threadIdx.x == 0) out[0] = sum;
 }

@@ -1,0 +1,60 @@
+// needs: core reduce thread
+// The threads of a kernel: each has rows of its own or, where rows are few and long, all share each
+// row in chunks. What a reduction gives is the same either way: a chunk of 2^k runs is a subtree
+// of its pairwise tree.
+struct Team {
+  static constexpr long most = 256, least_chunk = 128 * W;
+  long rows, chunk = 0;  // 0: rows are not cut
+  vf part[4 * most];     // what each chunk of a row gives, for as many as four reductions
+  Team(long rows, long cols, int threads) : rows(rows) {
+    if (rows < 4 * threads && rows % threads && cols > least_chunk) chunk = chunk_of(cols);
+  }
+  static long chunk_of(long size) {
+    long chunk = least_chunk;
+    while (chunk * most < size) chunk *= 2;
+    return chunk;
+  }
+  static long bound(long count, int more) {  // of what a thread has of `count`
+    return count * (omp_get_thread_num() + more) / omp_get_num_threads();
+  }
+  INLINE long first() const { return chunk ? 0 : bound(rows, 0); }
+  INLINE long last() const { return chunk ? rows : bound(rows, 1); }
+  INLINE bool leads() const { return !chunk || omp_get_thread_num() == 0; }
+  INLINE int place() const { return chunk ? 0 : omp_get_thread_num(); }  // of its scratch
+  INLINE long begin(long size) const {
+    return chunk ? least(size, bound((size + chunk - 1) / chunk, 0) * chunk) : 0;
+  }
+  INLINE long end(long size) const {
+    return chunk ? least(size, bound((size + chunk - 1) / chunk, 1) * chunk) : size;
+  }
+  void wait() const {
+    if (!chunk) return;
+#pragma omp barrier
+  }
+};
+template <int U, class F> HELPER void sweep(const Team& team, long size, F f) {
+  sweep<U>(team.begin(size), team.end(size), f);
+}
+HELPER void put_part(Team& team, long at, vf a) { team.part[at] = a; }
+HELPER void get_part(const Team& team, long at, vf& a) { a = team.part[at]; }
+template <class Op, class F> HELPER auto reduce(Team& team, long size, F body) {
+  constexpr int U = Op::chains;
+  const long end = team.end(size), step = team.chunk ? team.chunk : size;
+  long begin = team.begin(size);
+  auto all = fill(Op::init);
+  do {
+    all = reduce_lanes<Op, U>(begin, least(begin + step, end), body);
+    if (team.chunk && begin < end) put_part(team, begin / step, all);
+  } while ((begin += step) < end);
+  if (!team.chunk) return fold<Op>(all);
+  team.wait();
+  Cascade<Op, decltype(all)> cascade;
+  const long last = (size - 1) / step;
+  for (long at = 0; at <= last; ++at) {
+    get_part(team, at, all);
+    if (at < last) cascade.add(all);
+  }
+  all = cascade.total(all);
+  team.wait();  // before anybody writes its next part
+  return fold<Op>(all);
+}
