@@ -306,9 +306,9 @@ class CpuView:
             return Sweep(declared, each, "", "", block(lines, indent))
         lines.append(f"return {values[0]};")
         result = reductions[0].result
-        dtype = dtype_of(result.type)
+        made = dtype_of(result.type)
         declared = self.writer.declare(result, Text("")).removesuffix(";")
-        init, kind = initial(combines[0].name, dtype.name), CPU.value_types[dtype.name]
+        init, kind = initial(combines[0].name, made.name), CPU.value_types[made.name]
         return Sweep(declared, structs[0], init, kind, block(lines, indent))
 
     def _as_element(self, inner: Writer, value: Value) -> str:
