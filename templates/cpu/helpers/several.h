@@ -6,7 +6,9 @@ template <class T, int N> struct Several {
   INLINE const T& operator[](int k) const { return of[k]; }
 };
 template <class... T> HELPER Several<vf, sizeof...(T)> lanes_of(T... a) { return {{a...}}; }
-template <int K, class Op, class... Ops> struct Nth { typedef typename Nth<K - 1, Ops...>::Type Type; };
+template <int K, class Op, class... Ops> struct Nth {
+  typedef typename Nth<K - 1, Ops...>::Type Type;
+};
 template <class Op, class... Ops> struct Nth<0, Op, Ops...> { typedef Op Type; };
 template <class... Ops> struct Each {
   static constexpr int N = sizeof...(Ops), chains = N == 2 ? 2 : 1;
