@@ -35,7 +35,8 @@ class Declared:
 def kernel_section(source):
     """A text from the first kernel on, with the comment that stands over it."""
     lines = source.splitlines()
-    first = next(i for i, line in enumerate(lines) if line.startswith('extern "C"'))
+    kernels = ('extern "C" void', 'extern "C" __global__')
+    first = next(i for i, line in enumerate(lines) if line.startswith(kernels))
     while first and lines[first - 1].startswith("//"):
         first -= 1
     return "\n".join(lines[first:]) + "\n"
