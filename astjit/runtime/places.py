@@ -10,6 +10,7 @@ begin with is looked up once.
 """
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -143,7 +144,7 @@ class Places:
 
     def _tree(self, test: str) -> ast.expr:
         if test not in self._trees:
-            self._trees[test] = ast.parse(test, mode="eval").body
+            self._trees[test] = _parsed(test)
         return self._trees[test]
 
     def _found(self, test: str) -> list[tuple[Place, int]]:
@@ -183,6 +184,12 @@ class Places:
             shown = _spelled(place)
             place.local = self._name(_wish(place.text))
             yield place, f"{place.local} = {shown}"
+
+
+@functools.lru_cache(1024)
+def _parsed(test: str) -> ast.expr:
+    """The tree of a test; programs of one function ask much the same."""
+    return ast.parse(test, mode="eval").body
 
 
 def _short(place: Place) -> str:

@@ -12,7 +12,10 @@ Body = Callable[[Draft, int], tuple[Node, ...]]
 PRELUDE: tuple[Node, ...] = (
     "import contextlib, copy, dataclasses, enum, functools, itertools, math, operator",
     block("class Mode(enum.Enum):", "SUM = 1", "MEAN = 2"),
-    Block((("@dataclasses.dataclass\nclass Point:", ("first: object", "second: object = 2")),)),
+    block(
+        "class Point:",
+        block("def __init__(self, first, second=2):", "self.first, self.second = first, second"),
+    ),
     Block(
         (
             (
@@ -157,7 +160,7 @@ def made(draft: Draft) -> Node:
     return draft.one(
         f"{name} = Point({x}, {n})",
         f"{name} = Point({x})\n{name}.first {draft.one('+=', '*=')} {y}",
-        f"{name} = dataclasses.replace(Point({x}), second={y})",
+        f"{name} = dataclasses.replace(Fixed({x}), by={y})",
         f"{name} = Fixed({x}).moved().value",
         f"{name} = Fixed({x})\n{other} = {name}.moved()",
         f"{name} = Box({x}, {y})\n{name} += {n}",

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from tests.programs.front import front_only
 from tests.programs.generate import generate
 from tests.programs.program import Program, smaller
 from tests.programs.world import Fault, counted, run_program
@@ -144,6 +145,7 @@ def main() -> int:
     parser.add_argument("--seeds", default="0:2000", help="first:last, the last left out")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--show", type=int, default=1, help="programs shown for each kind of fault")
+    parser.add_argument("--front", action="store_true", help="the front end alone, in less time")
     parser.add_argument("--text", action="store_true", help="print the programs and run nothing")
     given = parser.parse_args()
     first, _, last = given.seeds.partition(":")
@@ -152,6 +154,8 @@ def main() -> int:
         for seed in seeds:
             print(f"# seed {seed}\n{generate(seed)}\n")
         return 0
+    if given.front:
+        front_only()
     total = run_many(seeds, given.jobs)
     print(total, flush=True)
     shown: collections.Counter[str] = collections.Counter()
