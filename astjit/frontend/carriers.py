@@ -224,7 +224,8 @@ class _Arithmetic:
         return self
 
     def __abs__(self) -> object:
-        return self if _compare(self, "<=", 0, flip=True) else self.__neg__()
+        zero = 0 if isinstance(self, Int) else 0.0  # 0.0 - x, since abs(-0.0) is 0.0
+        return arithmetic(self.node.keeper, "-", zero, self) if _compare(self, "<=", 0) else self
 
     def __pow__(self, other: object, modulo: object = None) -> object:
         if isinstance(other, int) and not isinstance(other, bool) and 0 < other <= 4:
@@ -273,10 +274,10 @@ class _Arithmetic:
         return int(self._pin("trunc() took its value"))
 
     def __floor__(self) -> int:
-        return int(self._pin("floor() took its value") // 1)
+        return math.floor(self._pin("floor() took its value"))
 
     def __ceil__(self) -> int:
-        return int(-(-self._pin("ceil() took its value") // 1))
+        return math.ceil(self._pin("ceil() took its value"))
 
     def __divmod__(self, other: object) -> object:
         keeper = self.node.keeper

@@ -14,7 +14,12 @@ from tests.programs.world import run_program
 
 def row(name, text, *calls, captured=None):
     """A function `f`, the arguments of its calls, and how many a compiled program answers."""
-    module = ("import torch", "import torch.nn.functional as F", textwrap.dedent(text).strip())
+    module = (
+        "import math",
+        "import torch",
+        "import torch.nn.functional as F",
+        textwrap.dedent(text).strip(),
+    )
     made = tuple(Call((), f"f({call})") for call in calls)
     whole = len(calls) if captured is None else captured
     return pytest.param(Program(module, made), whole, id=name)
@@ -62,6 +67,22 @@ ROWS = [
             return part.is_contiguous(), part.contiguous(), whole, other.is_contiguous()
         """,
         *(f"torch.ones(3, {n}), torch.ones(2, {m})" for n, m in ((4, 4), (5, 5), (4, 5), (6, 6))),
+    ),
+    row(
+        "numbers that are zero, infinite or NaN",
+        """
+        def f(x, n):
+            try:
+                whole = math.floor(n), math.ceil(n), math.trunc(n)
+            except OverflowError as error:
+                whole = str(error)
+            except ValueError as error:
+                whole = [str(error)]
+            return x + 1, abs(n), -n, +n, n + 0, 0 * n, whole, bool(n), max(n, 0), min(0, n)
+        """,
+        *(f"torch.ones(2), {n}" for n in ("-0.0", "0.0", "-2.5", "1.5", "0", "-3")),
+        *(f"torch.ones(2), float('{n}')" for n in ("inf", "-inf", "nan")),
+        captured=8,
     ),
     row(
         "an output of another dtype that the operation refuses",
