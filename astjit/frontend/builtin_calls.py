@@ -16,6 +16,7 @@ import torch
 
 from astjit.frontend.attributes import absence_is_guarded, attribute, plain_attribute
 from astjit.frontend.carriers import Float, Int, square_root
+from astjit.frontend.classes import by_type
 from astjit.frontend.iterating import ITERATING, wrapped
 from astjit.frontend.mutations import MUTATORS, mutate
 from astjit.frontend.outside import is_container
@@ -245,9 +246,9 @@ def _isinstance(session: Session, value: object, classes: object) -> bool:
     return isinstance(value, classes)  # type: ignore[arg-type]
 
 
-def _type(session: Session, *args: object) -> object:
+def _type(session: Session, *args: object, **kwargs: object) -> object:
     if len(args) != 1:
-        raise Stop("type() with three arguments")
+        return by_type(session, *args, **kwargs)
     (value,) = args
     if isinstance(value, SymbolicTensor):
         kind = torch.nn.Parameter if value.is_parameter else torch.Tensor

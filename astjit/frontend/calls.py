@@ -38,6 +38,7 @@ from astjit.frontend.builtin_calls import (
     exposed_names,
 )
 from astjit.frontend.carriers import Float, Int
+from astjit.frontend.classes import FACTORIES, by_factory, is_own
 from astjit.frontend.construct import construct, generated, is_generated
 from astjit.frontend.copies import deep, shallow
 from astjit.frontend.environment import environment_call
@@ -91,7 +92,7 @@ _COROUTINES = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _RUN = (
     *(dataclasses.dataclass, dataclasses.field, dataclasses.fields, dataclasses.is_dataclass),
     *(functools.wraps, functools.update_wrapper, functools.total_ordering, typing.cast),
-    *(typing.NamedTuple, collections.namedtuple, textwrap.dedent, textwrap.indent, string.capwords),
+    *(textwrap.dedent, textwrap.indent, string.capwords),
 )  # of the standard library: they read nothing but what they are given
 _RUN_METHODS_OF = (collections.Counter, collections.ChainMap, string.Template, string.Formatter)
 
@@ -338,6 +339,8 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
         raise Stop(f"{function.__qualname__} is a coroutine", syntax=True)
     if is_generated(function) and dataclasses.is_dataclass(args[0] if args else None):
         return generated(session, function, args, kwargs)
+    if function in FACTORIES:
+        return by_factory(session, function, *args, **kwargs)
     if function in _RUN:
         return function(*args, **kwargs)
     if args and type(args[0]) in _RUN_METHODS_OF:
@@ -350,6 +353,8 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
         return session.answer.give()
     if code.co_filename.startswith("<") and is_sequence(args[0] if args else None):
         return function(*args, **kwargs)  # a generated method of a namedtuple
+    if function.__globals__ is vars(collections) and args and is_own(session, args[0]):
+        return function(*args, **kwargs)  # such as _replace of one made during capture
     if function.__module__ in _RUN_MODULES:
         return function(*args, **kwargs)
     if function.__module__ == "inspect":

@@ -20,6 +20,7 @@ import torch
 
 from astjit.frontend.attributes import attribute
 from astjit.frontend.builtin_calls import Args, Kwargs, calling_back, exposed, in_c
+from astjit.frontend.classes import FACTORIES, by_factory
 from astjit.frontend.session import Session, stood_in
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stand_ins import all_stood_for
@@ -51,6 +52,8 @@ def construct(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object:
         return cls(*args, **kwargs)
     if cls.__module__ in _KEEPING:
         return calling_back(session, cls, args, kwargs)
+    if cls in FACTORIES:
+        return by_factory(session, cls, *args, **kwargs)
     if isinstance(cls, enum.EnumType):
         return in_c(session, cls, args, kwargs)
     if getattr(type(cls), "__module__", "") == "typing" and issubclass(cls, dict):

@@ -2,8 +2,6 @@
 
 import __future__
 
-import abc
-import enum
 import functools
 import importlib.util
 import sys
@@ -11,11 +9,10 @@ import types
 from collections.abc import Callable, Container
 from typing import Any, NoReturn
 
-import torch
-
 from astjit.frontend import mutations, operators, stores
 from astjit.frontend import session as rules
 from astjit.frontend.attributes import attribute
+from astjit.frontend.classes import base, made, metaclass
 from astjit.frontend.codes import PerCode
 from astjit.frontend.interrupts import passing
 from astjit.frontend.managers import context
@@ -63,6 +60,8 @@ class Hooks:
             setattr(self, hook, functools.partial(getattr(mutations, hook), session))
         self.context = functools.partial(context, session)
         self.passing = functools.partial(passing, session)
+        self.made, self.base = functools.partial(made, session), base
+        self.metaclass = functools.partial(metaclass, session)
         self.each = functools.partial(each, session)
         self.unpack = functools.partial(unpack, session)
         self.attribute = functools.partial(attribute, session)
@@ -170,25 +169,6 @@ class Hooks:
         """What `**value` unpacks."""
         return self.session.outside.items(value)
 
-    def made(self, cls: type) -> type:
-        """A class that was defined during capture."""
-        self.session.made[id(cls)] = cls
-        return cls
-
-    def base(self, cls: object) -> object:
-        """A base of a class defined during capture.
-
-        Raises:
-            Stop: if Python code outside would run when the class is made.
-        """
-        if not isinstance(cls, type) or type(cls) not in (type, abc.ABCMeta):
-            raise Stop(f"a class made by {type(cls).__name__}")
-        if isinstance(cls.__init_subclass__, types.MethodType):
-            raise Stop(f"a class whose base {cls.__name__} defines __init_subclass__")
-        if issubclass(cls, torch.nn.Module):
-            raise Stop("a module class defined inside the function")
-        return cls
-
     def decorator(self, decorate: object) -> Callable[[object], object]:
         """A decorator of a function defined during capture."""
         return lambda function: self.session.call(decorate, function)
@@ -218,16 +198,6 @@ class Hooks:
         if isinstance(error, BaseException) and not isinstance(error, Exception):
             self.session.thrown.append(error)
         return error
-
-    def metaclass(self, cls: object) -> object:
-        """The metaclass of a class defined during capture.
-
-        Raises:
-            Stop: if it is written in Python outside the capture.
-        """
-        if cls not in (type, abc.ABCMeta, enum.EnumType) and id(cls) not in self.session.made:
-            raise Stop("a class with a metaclass")
-        return cls
 
     def stop(self, what: str) -> NoReturn:
         """A statement that is not captured."""

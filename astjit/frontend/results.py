@@ -77,7 +77,7 @@ class Results:
             return Fetched(repr(value))
         if isinstance(value, float) and type(value) is float:
             return Fetched(repr(value) if abs(value) < float("inf") else f"float('{value}')")
-        if isinstance(value, _NAMED):
+        if isinstance(value, _NAMED) and id(type(value)) not in self.session.made:
             return Fetched(self.session.outside.constant(str(value).split(".")[-1], value))
         if isinstance(value, types.ModuleType | type) and id(value) not in self.session.made:
             return Fetched(self.session.outside.constant(value.__name__, value))
@@ -113,6 +113,8 @@ class Results:
 
     def _made(self, value: object) -> Template:
         kind = type(value)
+        if id(kind) in self.session.made:
+            raise Stop(f"a result of type {kind.__name__}, made during the call")
         if isinstance(value, torch.Size):
             return self._container(_size, "Size", value)
         if is_mapping(value):
@@ -137,7 +139,7 @@ class Results:
 
     def _instance(self, value: object) -> Template:
         """An object with attributes, and with items where its class is a list or dict."""
-        if id(type(value)) in self.session.made or (found := rebuilt(value)) is None:
+        if (found := rebuilt(value)) is None:
             raise Stop(f"a result of type {type(value).__name__}, made during the call")
         how, parts = found
         return self._container(how, type(value).__name__, parts)

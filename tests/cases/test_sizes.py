@@ -223,3 +223,12 @@ def test_a_number_that_is_another_at_each_call_is_named_when_it_is_given_up():
         x = torch.ones(n, 2)
         same(compiled(x), ranged(x))
     assert compiled.cache_info()[:3] == (8, 8, 12)
+
+
+def test_a_computed_size_of_one_takes_a_program_of_its_own():
+    def halved(x):
+        part = x[::2]
+        return part, part.is_contiguous(), part.squeeze(), part + x[1:2]
+
+    check(halved, *grids((4, 6), (6, 4), (9, 8), (3, 6)))
+    check(halved, *grids((4, 6), (2, 4), (9, 8), (2, 6)), programs=2)

@@ -140,14 +140,15 @@ def raised(error: BaseException, file: str) -> dict[str, object]:
     The line of an UnboundLocalError is left out: once Python 3.11 has run a loop a few times, it
     joins the store to `i` in `for i in y:` and a read after it, and tells the line of the store.
     """
+    told = str(error).partition("\nException raised from ")[0]  # the frames of C++ differ
     if isinstance(error, UnboundLocalError):
-        return {"exception": (type(error).__name__, str(error))}
+        return {"exception": (type(error).__name__, told)}
     line, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file:
             line = trace.tb_lineno
         trace = trace.tb_next
-    return {"exception": (type(error).__name__, str(error), f"line {line}")}
+    return {"exception": (type(error).__name__, told, f"line {line}")}
 
 
 def difference(eager: Observed, compiled: Observed) -> Difference | None:
