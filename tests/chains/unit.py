@@ -1,0 +1,57 @@
+"""Compiles many chains at once: every kernel of all of them in one C++ unit (decision D27)."""
+
+import linecache
+from collections.abc import Callable, Sequence
+
+from astjit.codegen.emit import cpu_unit
+from astjit.compiler import Segment, build_call
+from astjit.config import Config
+from astjit.fusion.schedule import schedule
+from astjit.runtime import load
+from astjit.runtime.binding import binding_text, bound
+from astjit.runtime.host import HostWriter
+from astjit.runtime.program import Program
+from astjit.runtime.units import cpu_library
+from astjit.targets.cxx import flags
+from tests.chains.draw import NAMES, Chain
+
+
+def functions(chains: Sequence[Chain]) -> list[tuple[Chain, Callable, tuple[str, ...]]]:
+    """For each chain a function that returns its results, and one that returns every value."""
+    wanted = []
+    for chain in chains:
+        every = tuple(each.target for each in chain.statements)
+        wanted += [(chain, chain.name, chain.results), (chain, f"{chain.name}_all", every)]
+    source = "\n\n".join(chain.source(name, results) for chain, name, results in wanted)
+    file = f"<{chains[0].name} to {chains[-1].name}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    world = dict(NAMES)
+    exec(compile(source, file, "exec"), world)
+    return [(chain, world[name], results) for chain, name, results in wanted]
+
+
+def built(function: Callable, chain: Chain) -> Program:
+    """The program for a chain's first arguments."""
+    arguments = dict(zip(chain.parameters, chain.inputs[0], strict=True))
+    return build_call(Segment(function, arguments), Config(target="cpu"))
+
+
+def loaded(programs: Sequence[Program]) -> list[Callable[..., object]]:
+    """The host functions of programs whose kernels lie in one unit."""
+    kernels = [group.kernel for made in programs for group in made.groups]
+    unit = cpu_unit([(k, schedule(k, "cpu", {}, 1)) for k in kernels], load.source_line, "")
+    entries = list(unit.entries.values())
+    assert len(entries) == len(kernels), "two kernels of one name"
+    code = cpu_library(unit.source + binding_text(entries)).code if entries else None
+    found = []
+    for made in programs:
+        host = HostWriter(made.function, made.reads, load.source_line).write(
+            made.parts, unit.entries
+        )
+        callables = {
+            name: bound(code, unit.entries[group.kernel.name])
+            for name, group in host.kernels.items()
+        }
+        found.append(load._made(made, host, callables, lambda: ()).run)
+    assert flags()
+    return found
