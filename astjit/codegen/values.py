@@ -90,9 +90,14 @@ class Writer:
         texts = [self.text(v, dtype) for v in operands]
         beside = self.vectors and len(operands) > 1
         if beside and any(v in self.elements for v in operands):
-            call = not spelling.startswith("{")
-            pairs = zip(operands, texts, strict=True)
-            texts = [self._beside_vectors(v, text, dtype, call) for v, text in pairs]
+            masks = all(dtype_of(v.type) is BOOL for v in operands if v in self.elements)
+            whole = not spelling.startswith("{")
+            # C++ takes no variables as the arms of a vector's choice, unless one is a vector
+            arms = "?" in spelling and masks
+            texts = [
+                self._beside_vectors(v, t, dtype, whole or (arms and not isinstance(v, Literal)))
+                for v, t in zip(operands, texts, strict=True)
+            ]
         return compose(spelling, texts, {k: str(v) for k, v in node.fields.items()})
 
     def _beside_vectors(self, value: Value, text: Text, dtype: DType, call: bool) -> Text:

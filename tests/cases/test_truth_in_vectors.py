@@ -18,6 +18,11 @@ def with_a_scalar(x, y, s):
     )
 
 
+def arms_of_rows(x, y, s):
+    m, n = x.amax(-1, keepdim=True), y.amin(-1, keepdim=True)
+    return torch.where(x > 0, m, n), torch.where(y > x, s, m), torch.where(x > y, n, 0.5)
+
+
 def ordered(x, y, s):
     row = s > 0
     one, other = x > 0, y > 0
@@ -33,7 +38,7 @@ def ordered(x, y, s):
     )
 
 
-@pytest.mark.parametrize("function", [with_a_scalar, ordered])
+@pytest.mark.parametrize("function", [with_a_scalar, arms_of_rows, ordered])
 def test_comparisons_of_truth_give_what_eager_gives(function):
     compiled = astjit.compile(function, fullgraph=True)
     x, y, s = torch.randn(6, 37), torch.randn(6, 37), torch.randn(6, 1)

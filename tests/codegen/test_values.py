@@ -149,6 +149,19 @@ def test_a_scalar_beside_a_vector():
     assert made.elements >= {x, total, largest}
 
 
+def test_the_arms_of_a_vectors_choice():
+    r = record(("eps", "delta"))
+    x, eps, delta = r.load("x"), r.number("eps"), r.number("delta")
+    mask = r.emit("gt", x, 0.0)
+    both = r.emit("where", mask, eps, delta)
+    half = r.emit("where", mask, eps, 0.5)
+    one = r.emit("where", mask, x, delta)
+    _, made = statements(r, CPU, vectors=True, more=[both, half, one])
+    assert made.texts[both].text == "gt_value ? fill(eps) : fill(delta)"  # not two variables
+    assert made.texts[half].text == "gt_value ? fill(eps) : 0.5f"
+    assert made.texts[one].text == "gt_value ? x_v : delta"
+
+
 def test_an_inner_writer_sees_outer_names_but_not_the_other_way_round():
     r = record()
     h = r.emit("add", r.load("x"), 1.0, name="h")
