@@ -22,7 +22,7 @@ from astjit.ops.reduce import COMBINES
 from astjit.ops.rules import promoted
 from astjit.ops.spec import Call, FieldValue, Kind, Op
 from astjit.ops.table import OPS
-from astjit.types.dtype import F32, DType
+from astjit.types.dtype import BOOL, F32, DType
 from astjit.types.shape import Dim, Expr, Sizes, Sym, add, maximum, minimum, sub
 from astjit.types.tensor import ScalarType, TensorType
 
@@ -146,6 +146,8 @@ class Lowering:
         kind = piece.result.type
         assert isinstance(kind, TensorType)
         combine = COMBINES[piece.op.combine]
+        if kind.dtype is BOOL and combine.truth:
+            combine = COMBINES[combine.truth]
         value = self._operand(piece, 0, kind.dtype.compute, None)
         nest, axes = self.reads.nest, self.space.combined.get(piece, frozenset())
         if axes & nest.inside(nest.reduced):

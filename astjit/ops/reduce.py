@@ -18,20 +18,22 @@ class Combine:
         struct: the helper struct of both targets that has `init` and `combine`.
         op: the elementwise row that combines two values.
         vectors: whether the CPU's struct combines whole vectors of floats.
+        truth: the combine that is this one for bools.
     """
 
     name: str
     struct: str
     op: str
     vectors: bool = False
+    truth: str = ""
 
 
 COMBINES = {
     c.name: c
     for c in (
         Combine("sum", "Sum", "add", vectors=True),
-        Combine("max", "Max", "maximum", vectors=True),
-        Combine("min", "Min", "minimum", vectors=True),
+        Combine("max", "Max", "maximum", vectors=True, truth="any"),
+        Combine("min", "Min", "minimum", vectors=True, truth="all"),
         Combine("prod", "Prod", "mul"),
         Combine("any", "Any", "logical_or"),
         Combine("all", "All", "logical_and"),

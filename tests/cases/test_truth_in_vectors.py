@@ -45,3 +45,18 @@ def test_comparisons_of_truth_give_what_eager_gives(function):
     assert "load(" in compiled.cpp_source(x, y, s)  # it is written in vectors
     for got, wanted in zip(compiled(x, y, s), function(x, y, s), strict=True):
         assert torch.equal(got, wanted)
+
+
+def extremes(x):
+    mask = x > 0
+    return mask.amin(-1), mask.amax(-1, keepdim=True), mask.any(-1), mask.all(-1), mask.amax()
+
+
+def test_the_largest_of_bools_is_whether_any_is_true():
+    x = torch.randn(5, 37)
+    x[2], x[3] = 1, -1
+    compiled = astjit.compile(extremes, fullgraph=True)
+    assert "load(" in compiled.cpp_source(x)
+    for ours, eager in zip(compiled(x), extremes(x), strict=True):
+        assert ours.dtype is torch.bool
+        assert torch.equal(ours, eager)

@@ -31,7 +31,9 @@ class Fault:
     where: str
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.where}\n{self.chain.source(self.chain.name, self.chain.results)}"
+        return (
+            f"{self.kind}: {self.where}\n{self.chain.source(self.chain.name, self.chain.results)}"
+        )
 
 
 def checked(chain: Chain, arguments, every, some) -> Fault | None:
@@ -40,15 +42,17 @@ def checked(chain: Chain, arguments, every, some) -> Fault | None:
     Args:
         chain: what was called.
         arguments: of the call.
-        every: the values of all its statements.
-        some: its results.
+        every: the values of all its statements, None for those of an exact chain by PyTorch.
+        some: its results, None if they were not computed.
     """
     world = {**NAMES, **dict(zip(chain.parameters, arguments, strict=True))}
-    for statement, value in zip(chain.statements, every, strict=True):
+    for statement, value in zip(chain.statements, every or (), strict=every is not None):
         if problem := _wrong(statement, value, world):
             return Fault(chain, problem, f"{statement.target} = {statement.text}")
         world[statement.target] = value
-    for name, value in zip(chain.results, some, strict=True):
+    if every is None:
+        world = chain.eager(arguments)
+    for name, value in zip(chain.results, some or (), strict=some is not None):
         if problem := _unlike(value, world[name], chain):
             return Fault(chain, problem, f"{name}, returned without the values before it")
     return None
@@ -106,9 +110,10 @@ def _unlike(value: torch.Tensor, full: torch.Tensor, chain: Chain) -> str:
         return ""
     if value.dtype != full.dtype or value.shape != full.shape:
         return f"{value.dtype} {value.shape}, with all values {full.dtype} {full.shape}"
-    if all(each.template.exactness in ("exact", "zeros") for each in chain.statements):
-        return _shown(value, full)
-    return ""
+    zeros = all(each.template.exactness == "exact" for each in chain.statements)
+    if not chain.exact or (not zeros and same_values(value + 0, full + 0)):
+        return ""
+    return _shown(value, full)
 
 
 def _steps(value: torch.Tensor) -> list[object]:

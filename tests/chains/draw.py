@@ -1,14 +1,15 @@
 """Draws a random chain: a function of one to thirty assignments, and inputs for it at two sizes.
 
-    def chain_17(x0, x1, i, s):
-        y0 = x0 + x1
-        y1 = torch.softmax(y0, -1)
-        return y1
+def chain_17(x0, x1, i, s):
+    y0 = x0 + x1
+    y1 = torch.softmax(y0, -1)
+    return y1
 """
 
 import random
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -52,6 +53,19 @@ class Chain:
     statements: tuple[Statement, ...]
     results: tuple[str, ...]
     inputs: tuple[tuple[object, ...], ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every value must be eager's, bit for bit but for signs of zeros."""
+        return all(each.template.exactness in ("exact", "zeros") for each in self.statements)
+
+    def eager(self, arguments: tuple[object, ...]) -> dict[str, Any]:
+        """Every value by name, by PyTorch."""
+        world = {**NAMES, **dict(zip(self.parameters, arguments, strict=True))}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec("\n".join(f"{s.target} = {s.text}" for s in self.statements), world)
+        return world
 
     def source(self, name: str, results: tuple[str, ...]) -> str:
         """The function's text."""
@@ -131,7 +145,7 @@ class _Draw:
         return values[max(self.rng.randrange(len(values)) for _ in range(2))]
 
     def _runs(self, target, text, worlds) -> bool:
-        """Whether PyTorch takes it without a warning, at both sizes, with a result to go on with."""
+        """Whether PyTorch takes it without a warning, at both sizes, with a useful result."""
         made = []
         with warnings.catch_warnings():
             warnings.simplefilter("error")

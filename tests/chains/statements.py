@@ -17,8 +17,8 @@ class Template:
     Attributes:
         text: the right side.
         exactness: exact: bit for bit as eager; zeros: but for the sign of a zero, which PyTorch's
-            own vectors and remainders give differently; ulp: a few units in the last place; sum: an error
-            as eager's, for what adds many terms.
+            own vectors and remainders give differently; ulp: a few units in the last place; sum:
+            an error as eager's, for what adds many terms.
         terms: for a sum, the text whose value bounds it (the sum of absolute values); "" for none.
     """
 
@@ -46,8 +46,9 @@ BINARY = _all(
     "{a} != {b}; torch.where({a} > 0, {a}, {b}); torch.where({a} > {b}, {a}, 0.5);"
     "torch.where({c} == {c}, {a}, {b}); {a}.masked_fill({b} > 0, 0.25); {a} & {b}; {a} | {b};"
     "{a} ^ {b}; torch.logical_and({a}, {b}); torch.logical_or({a} > 0, {b}); {a} // {b};"
-    "{a} % {b}; torch.fmod({a}, {b}); torch.copysign({a}, {b}); torch.add({a}, {b}, alpha=2);"
-    "torch.sub({a}, {b}, alpha=0.5); torch.addcmul({a}, {b}, {c}, value=0.5); {a} + {b} * {c};"
+    "{a} % {b}; torch.fmod({a}, {b}); torch.copysign({a}, torch.nan_to_num({b}));"
+    "torch.add({a}, {b}, alpha=2); torch.sub({a}, {b}, alpha=0.5); "
+    "torch.addcmul({a}, {b}, {c}, value=0.5); {a} + {b} * {c};"
     "torch.lerp({a}, {b}, 0.25); {a} << 2; {a} >> 1"
 )
 TIES = _all(
@@ -65,8 +66,9 @@ VIEWS = _all(
     "{a}[0]; {a}[..., -1]; {a}.flip(-1); {a}.flip(0); {a}[:, None]; {a}.expand(3, *{a}.shape);"
     "{a}.contiguous(); {a}.clone(); torch.cat([{a}, {b}], 0); torch.cat([{a}, {b}], -1);"
     "torch.stack([{a}, {a}], -1); torch.stack([{a}, {b}]); F.pad({a}, (1, 2)); {a}.roll(1, -1);"
-    "torch.broadcast_to({a}, {b}.shape); {a}.expand_as({b}); {a}.movedim(0, -1); {a}.narrow(0, 0, 1);"
-    "{a}.diagonal(); {a}.tril(); {a}.triu(1); {a}.chunk(2, -1)[0]; {a}.T; {a}.unbind(0)[0];"
+    "torch.broadcast_to({a}, {b}.shape); {a}.expand_as({b}); {a}.movedim(0, -1);"
+    "{a}.narrow(0, 0, 1); {a}.diagonal(); {a}.tril(); {a}.triu(1); "
+    "{a}.chunk(2, -1)[0]; {a}.T; {a}.unbind(0)[0];"
     "{a}.permute(*reversed(range({a}.dim()))); torch.zeros_like({a}); torch.ones_like({a}) * s"
 )
 EXACT_REDUCTIONS = _all(
@@ -100,8 +102,9 @@ SUMS = (
     *_all(
         "torch.softmax({a}, -1); torch.softmax({a}, 0); F.log_softmax({a}, -1); {a}.var(-1);"
         "{a}.std(0); {a}.norm(dim=-1); torch.logsumexp({a}, -1); F.normalize({a}, dim=-1);"
-        "F.layer_norm({a}, {a}.shape[-1:]); {a}.var(-1, correction=0); {a}.square().mean(-1).sqrt();"
-        "F.rms_norm({a}, {a}.shape[-1:]); F.mse_loss({a}, {b}); F.l1_loss({a}, {b});"
+        "F.layer_norm({a}, {a}.shape[-1:]); {a}.var(-1, correction=0);"
+        "{a}.square().mean(-1).sqrt(); F.rms_norm({a}, {a}.shape[-1:]); "
+        "F.mse_loss({a}, {b}); F.l1_loss({a}, {b});"
         "F.softmax({a} / 2, 1); torch.linalg.vector_norm({a}); F.cosine_similarity({a}, {b}, -1)",
         "sum",
     ),

@@ -3,6 +3,8 @@
 import ctypes
 import linecache
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from astjit.codegen.emit import cpu_unit
 from astjit.compiler import Segment, build_call
@@ -17,18 +19,34 @@ from astjit.targets import cxx
 from tests.chains.draw import NAMES, Chain
 
 
-def functions(chains: Sequence[Chain]) -> list[tuple[Chain, Callable, tuple[str, ...]]]:
-    """For each chain a function that returns its results, and one that returns every value."""
-    wanted = []
+@dataclass(slots=True)
+class Made:
+    """A chain and what is compiled of it.
+
+    Attributes:
+        some: the function that returns its results, and later its program.
+        every: the one that returns the value of every statement.
+    """
+
+    chain: Chain
+    some: Any = None
+    every: Any = None
+
+
+def functions(chains: Sequence[Chain], both: bool) -> list[Made]:
+    """The functions of chains; of an exact one its results do, of another every value, or both."""
+    wanted = {}
     for chain in chains:
-        every = tuple(each.target for each in chain.statements)
-        wanted += [(chain, chain.name, chain.results), (chain, f"{chain.name}_all", every)]
-    source = "\n\n".join(chain.source(name, results) for chain, name, results in wanted)
-    file = f"<{chains[0].name} to {chains[-1].name}>"
+        if both or chain.exact:
+            wanted[chain.name] = chain.source(chain.name, chain.results)
+        if both or not chain.exact:
+            every = tuple(each.target for each in chain.statements)
+            wanted[f"{chain.name}_all"] = chain.source(f"{chain.name}_all", every)
+    source, file = "\n\n".join(wanted.values()), f"<{chains[0].name} to {chains[-1].name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     world = dict(NAMES)
     exec(compile(source, file, "exec"), world)
-    return [(chain, world[name], results) for chain, name, results in wanted]
+    return [Made(c, world.get(c.name), world.get(f"{c.name}_all")) for c in chains]
 
 
 def built(function: Callable, chain: Chain) -> Program:
