@@ -25,7 +25,7 @@ from astjit.frontend.outside import Outside
 from astjit.frontend.reads import CopyBack, Reads
 from astjit.frontend.results import Results
 from astjit.frontend.session import Answer, Session
-from astjit.frontend.stops import RAISED, Failed, NeedsGrad, Stop
+from astjit.frontend.stops import RAISED, Facts, Failed, NeedsGrad, Stop
 from astjit.frontend.stores import write_guards
 from astjit.frontend.symbolic import CURRENT, Handler, Mode
 from astjit.ir.function import Function
@@ -135,13 +135,21 @@ def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Fu
     except RecursionError:
         raise _at_start(Stop("its calls nest too deeply to be captured"), code) from None
     except Stop as stop:
-        _at_start(stop, code)
+        _at_start(stop, code).facts = _facts(reads)
+        raise
+    except NeedsGrad as needs:
+        needs.facts = _facts(reads, f"{needs.path}.requires_grad")
         raise
     finally:
         RAISED.first = None
         capture.close()
         outside.close()
     return made
+
+
+def _facts(reads: Reads, *more: str) -> Facts:
+    tests = (*(guard.test for guard in reads.guards), *more)
+    return Facts(reads.parameters, tests, dict(reads.constants))
 
 
 def _at_start(stop: Stop, code: types.CodeType) -> Stop:

@@ -12,6 +12,8 @@ import linecache
 import signal
 import sys
 import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import CodeType, FrameType
 
 from astjit.location import Location
@@ -23,6 +25,21 @@ class _Raised(threading.local):
 
 RAISED = _Raised()  # by this thread's capture, even where the user's code swallowed it
 HOOKS = "__astjit__"  # the free variable through which rewritten code reaches the capture
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a capture had relied on when it stopped.
+
+    Attributes:
+        parameters: what its tests call the function's parameters, in order.
+        tests: Python expressions over paths, all true then.
+        constants: what else they name.
+    """
+
+    parameters: tuple[str, ...]
+    tests: tuple[str, ...]
+    constants: Mapping[str, object]
 
 
 class Stop(BaseException):
@@ -39,6 +56,7 @@ class Stop(BaseException):
         _remember(self)
         self.reason, self.syntax = reason, syntax
         self.instead = instead or "leave fullgraph=False: the call then runs eagerly"
+        self.facts: Facts | None = None
         self.location: Location | None = None
         self.source_line = ""
         if (frame := user_frame()) is not None:
@@ -62,6 +80,8 @@ class NeedsGrad(BaseException):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         _remember(self)
+        self.path = path
+        self.facts: Facts | None = None
 
 
 class Failed(BaseException):

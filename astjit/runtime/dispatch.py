@@ -1,7 +1,8 @@
 """What happens to a call that no program fits: compile one more, or run the original, and why.
 
 A call is compiled once for each way in which it differs. Where capture stops, the reason and the
-line are told once, and calls of that kind run eagerly from then on without being captured again.
+line are told once, and calls of that kind run eagerly, without being captured again, as long as what
+the capture had read is as it was.
 """
 
 import logging
@@ -19,17 +20,17 @@ import torch
 
 from astjit.config import Config
 from astjit.errors import AstjitWarning, InternalError, UnsupportedOp, UnsupportedSyntax
-from astjit.frontend.stops import Failed, NeedsGrad, Stop, from_signal
+from astjit.frontend.stops import Facts, Failed, NeedsGrad, Stop, from_signal
 from astjit.frontend.torch_api import state_is_plain, why_not_plain
 from astjit.runtime.entry import Entry, Loaded
 from astjit.runtime.locks import Lock
+from astjit.runtime.refusals import Refusals
 from astjit.runtime.words import MISS
 
 _log, _log_guards = logging.getLogger("astjit.segments"), logging.getLogger("astjit.guards")
 _OURS = (os.path.dirname(os.path.dirname(__file__)) + os.sep, "<astjit ")
 MOST_PROGRAMS = 8
 _GRADIENT = "an input requires a gradient"
-_MOST_KINDS = 64  # kinds of calls remembered as eager; beyond, every call that misses is eager
 
 
 class CacheInfo(NamedTuple):
@@ -98,7 +99,7 @@ class Dispatcher:
         self._programs: list[Callable[..., object]] = []
         self._calls, self._misses = [0], 0
         self._reasons: list[str] = []
-        self._eager: dict[object, str] = {}
+        self._refusals = Refusals()
         self._told: set[str] = set()
         self._given_up = config.disabled
         self._lock = Lock()
@@ -107,11 +108,14 @@ class Dispatcher:
     def missed(self, *values: object) -> object:
         """The result of a call that no program fits, given the values of all parameters."""
         self._misses += 1
-        if self._given_up or _is_traced(values) or self._is_eager(kind := call_kind(values)):
+        if self._given_up or _is_traced(values):
+            return self.entry.run(*values)
+        kind = call_kind(values)
+        if self._is_eager(kind, values):
             return self.entry.run(*values)
         with self._lock:
             result = self._try(values)  # another thread may have been here first
-            known = result is not MISS or self._is_eager(kind)
+            known = result is not MISS or self._is_eager(kind, values)
             outcome = Outcome() if known else self._compile(values, kind)
         if outcome.warning:
             self._warn(outcome.warning)
@@ -144,17 +148,17 @@ class Dispatcher:
             self._loaded.clear()
             self._programs.clear()
             self._reasons.clear()
-            self._eager.clear()
+            self._refusals.clear()
             self._told.clear()
             self._calls[0] = self._misses = self.gradients = 0
             self._given_up = self.config.disabled
 
     # -- deciding -------------------------------------------------------------------------------
-    def _is_eager(self, kind: object) -> bool:
-        reason = self._eager.get(kind)
+    def _is_eager(self, kind: object, values: tuple[object, ...]) -> bool:
+        reason = self._refusals.why(kind, values)
         if reason == _GRADIENT:
             self.gradients += 1
-        return reason is not None
+        return bool(reason)
 
     def _try(self, values: tuple[object, ...]) -> object:
         for program in self._programs:
@@ -173,8 +177,8 @@ class Dispatcher:
             return Outcome(warning=f"{told}. {alike} of them do not fit because: {reason}")
         try:
             loaded = self._build(values)
-        except NeedsGrad:
-            self._remember(kind, _GRADIENT)
+        except NeedsGrad as needs:
+            self._remember(kind, _GRADIENT, needs.facts)
             self.gradients += 1
         except Stop as stop:
             return Outcome(warning=self._stopped(stop, kind))
@@ -192,15 +196,14 @@ class Dispatcher:
             return Outcome(loaded, loaded.warning)
         return Outcome()
 
-    def _remember(self, kind: object, reason: str) -> None:
-        self._eager[kind] = reason
-        if len(self._eager) >= _MOST_KINDS:
-            self._given_up = True
+    def _remember(self, kind: object, reason: str, facts: Facts | None = None) -> None:
+        self._refusals.add(kind, reason, facts)
+        self._given_up |= self._refusals.many
 
     def _stopped(self, stop: Stop, kind: object) -> str:
         if self.config.fullgraph:
             raise unsupported(stop) from None
-        self._remember(kind, stop.reason)
+        self._remember(kind, stop.reason, stop.facts)
         _log.info("%s: eager, because %s", self.name, stop.reason)
         where = f"{stop.location}: " if stop.location else ""
         return f"{where}{self.name} runs eagerly: {stop.reason}"
