@@ -1,8 +1,8 @@
 """What happens to a call that no program fits: compile one more, or run the original, and why.
 
 A call is compiled once for each way in which it differs. Where capture stops, the reason and the
-line are told once, and calls of that kind run eagerly, without being captured again, as long as what
-the capture had read is as it was.
+line are told once, and calls of that kind run eagerly, without being captured again, as long as
+what the capture had read is as it was.
 """
 
 import logging

@@ -120,7 +120,9 @@ def _selection(draft: Draft, depth: int) -> str:
 def _reduction(draft: Draft, depth: int) -> str:
     x = tensor(draft, depth)
     value = draft.tensor(x)
-    exact = ("amax(-1)", "amin(0, keepdim=True)", "amax(dim=0)", "any()", "all(dim=-1)", "max()")
+    # of zeros of both signs, which is the largest is nobody's promise: adding 0 makes them one
+    exact = ("amax(-1).add(0)", "amin(0, keepdim=True).add(0)", "amax(dim=0).add(0)")
+    exact += ("any()", "all(dim=-1)", "max().add(0)")
     if not value.is_floating_point():
         exact += ("sum(-1)", "sum()", "sum(0, keepdim=True)", "cumsum(-1)")
     return f"{x}.{draft.one(*exact)}"
@@ -143,8 +145,8 @@ def _library(draft: Draft, depth: int) -> str:
         f"{x}.repeat_interleave(2, {axis})",
         f"F.pad({x}, (1, {draft.one('0', '1', '-1')}))",
         f"F.pad({x}, (0, 1), value={n})",
-        f"{x}.sort({axis}, stable=True)[0]",
-        f"{x}.topk(1, {axis})[0]",
+        f"{x}.sort({axis}, stable=True)[0].add(0)",
+        f"{x}.topk(1, {axis})[0].add(0)",
         f"{x}.argmax({axis})",
         f"{x}.index_select({axis}, torch.tensor([0, 0]))",
         f"{x}.gather({axis}, torch.zeros_like({x}, dtype=torch.int64))",
@@ -152,8 +154,8 @@ def _library(draft: Draft, depth: int) -> str:
         f"{x}[torch.arange({x}.shape[0])]" if rank else f"{x}[None][[0]]",
         f"{x}[..., [0]]",
         f"torch.where({x} == {x}, {x}, {n})",
-        f"{x}.max({axis})[0]",
-        f"{x}.min({axis}).values",
+        f"{x}.max({axis})[0].add(0)",
+        f"{x}.min({axis}).values.add(0)",
         f"torch.broadcast_tensors({x}, {x}[None])[0]",
         f"torch.meshgrid({x}.flatten(), {x}.flatten(), indexing='ij')[0]",
         f"{x}.flip({axis})",
@@ -174,7 +176,7 @@ def _library(draft: Draft, depth: int) -> str:
         f"torch.full(({x}.numel(),), {n})",
         f"torch.arange({x}.numel()).view_as({x})",
         f"torch.linspace(0, 1, 3, dtype={x}.dtype)" if rank else f"{x}.reshape(1, 1)",
-        f"{x}.amax((0, -1))",
+        f"{x}.amax((0, -1)).add(0)",
         f"{x}.half()",
         f"{x}.to({x}.dtype)",
         f"{x}.to(torch.float64, copy=True)",
