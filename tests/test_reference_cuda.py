@@ -416,7 +416,7 @@ def test_square_sum0(emulated, rows, cols, chunk, schedule):
     for _ in range(2):  # the counters are ready again after each launch
         out.fill_(float("nan"))
         args = (x, out, work, arrived, rows, cols, chunk)
-        unwritten = run("square_sum0", args, grid, 256, schedule, uninitialised=["work"])
+        unwritten = run("square_sum0", args, grid, (32, 8), schedule, uninitialised=["work"])
         assert unwritten["out"] == 0
         assert not arrived.any()
         assert_close(out, FUNCTIONS["square_sum0"], x)

@@ -40,10 +40,12 @@ class Space:
 
 
 def space_of(kernel: Kernel) -> Space:
-    """The loops of a pointwise or row kernel."""
-    inner = kernel.swept[-1] if kernel.swept else ""
+    """The loops of a kernel."""
+    inner = kernel.inner
     lines = tuple(a for a in kernel.axes if a != inner)
     line = "" if not lines else index_name(lines[0]) if len(lines) == 1 else "line"
+    if kernel.kind == "column" and len(lines) > 1:
+        line = ""  # rows are walked, the axes outside them are not
     return Space(lines, inner, line)
 
 
@@ -102,3 +104,13 @@ def split_line(space: Space, kind: str) -> list[str]:
         lines.append(f"const {kind} {index_name(axis)} = {rest} / {divisor};")
         rest = f"{rest} % {divisor}"
     return lines
+
+
+def axis_stride(buffer: Buffer, axis: str) -> str:
+    """The element stride of a buffer along an axis, as text; "0" where it does not vary over it."""
+    if axis not in buffer.axes:
+        return "0"
+    at = buffer.axes.index(axis)
+    if buffer.strides is None:
+        return " * ".join(buffer.axes[at + 1 :]) or "1"
+    return str(buffer.strides[at])

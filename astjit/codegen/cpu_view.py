@@ -81,6 +81,20 @@ class CpuView:
         self.row_lines = self._row_lines(indent)
         self.finals = block(self._final_lines(list(cuts.finals)), 2)
 
+    def values(self) -> dict[str, object]:
+        """The names a template may read."""
+        return {
+            "head": self.head,
+            "space": self.space,
+            "vectors": self.vectors,
+            "uniforms": self.uniforms,
+            "row_lines": self.row_lines,
+            "shared": self.shared,
+            "finals": self.finals,
+            "steps": self.steps,
+            "tile": TILE,
+        }
+
     # -- entry point ---------------------------------------------------------------------------
     def arguments(self) -> list[Argument]:
         """What the entry point takes, in the text's names."""

@@ -6,7 +6,7 @@ it is used and narrowed where it is stored.
 
 from collections.abc import Mapping
 
-from astjit.codegen.address import Space, inner_stride
+from astjit.codegen.address import Space, inner_stride, line_offset
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import Text
 from astjit.codegen.values import Writer, count_uses, dtype_of, user_name
@@ -18,6 +18,7 @@ from astjit.ir.value import Result, Value
 from astjit.ops.table import OPS
 from astjit.types.dtype import DType
 
+WIDE = "static_cast<long long>({0})"  # an index of 64 bits
 _ROUND = OPS["round_to"]
 
 
@@ -70,7 +71,7 @@ class Lanes:
                 self._lane(inner, kept, f"{self.arrays[kept]}[j][v]", self._held(kept))
             else:
                 buffer = next(b for b in self.kernel.buffers if b.name == self.kept[kept])
-                loads.append(self._vector_load(buffer))
+                loads.append(self.vector_load(buffer))
                 self._lane(inner, kept, f"{self.vectors[buffer.name]}[v]", buffer.dtype)
         targets, declared = self._targets(here, stores)
         used = count_uses([*here.nodes, *here.reductions, *here.stores])
@@ -81,11 +82,14 @@ class Lanes:
                 return []
             if is_load(node):
                 buffer = self.kernel.buffer(node.operands[0])
+                if self.space.inner not in buffer.axes:
+                    loads.append(self._line_load(inner, value, buffer))
+                    return []
                 if value in self.arrays:
                     loads.append(f"{self.arrays[value]}[j] = {self._load(buffer)};")
                     lane = f"{self.arrays[value]}[j][v]"
                 else:
-                    loads.append(self._vector_load(buffer))
+                    loads.append(self.vector_load(buffer))
                     lane = f"{self.vectors[buffer.name]}[v]"
                 self._lane(inner, value, lane, buffer.dtype)
                 return self._widened(inner, value, buffer.dtype, used[value])
@@ -110,6 +114,14 @@ class Lanes:
             narrow = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
             lanes.append(f"{vector}[v] = {narrow};")
         return [*loads, *declared], lanes, [*stores, *self._packs(here)]
+
+    def _line_load(self, inner: Writer, value: Result, buffer: Buffer) -> str:
+        """One element for all lanes: it varies along the rows of a column kernel only."""
+        name = inner.names.take(f"{buffer.name}_{self.space.line or 'row'}")
+        inner.texts[value] = Text(name)
+        at = f"{buffer.name}[{line_offset(buffer, self.space, WIDE)}]"
+        text = f"widen_{buffer.dtype.name}({at})" if buffer.dtype.is_half else at
+        return f"const {CUDA.value_types[dtype_of(value.type).name]} {name} = {text};"
 
     def _lane(self, inner: Writer, value: Value, place: str, dtype: DType) -> None:
         inner.texts[value] = Text(f"widen_{dtype.name}({place})" if dtype.is_half else place)
@@ -165,11 +177,11 @@ class Lanes:
             buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
             vector = self.stored[buffer.name]
             if isinstance(value, Result) and self.arrays.get(value) == vector:
-                stores.append(self._store(buffer, f"{vector}[j]"))
+                stores.append(self.store(buffer, f"{vector}[j]"))
                 continue
             kind = CUDA.memory_types[buffer.dtype.name]
             declared.append(f"Vec<{kind}, {self.schedule.vector}> {vector};")
-            stores.append(self._store(buffer, vector))
+            stores.append(self.store(buffer, vector))
             node_of = maker(value)
             if node_of is None or node_of not in here.nodes or is_load(node_of):
                 continue
@@ -187,7 +199,8 @@ class Lanes:
     def _left(self) -> str:
         return "" if self.schedule.aligned else f", {self.space.inner} - {self.space.col}"
 
-    def _vector_load(self, buffer: Buffer) -> str:
+    def vector_load(self, buffer: Buffer) -> str:
+        """The declaration of a buffer's vector, loaded."""
         kind = CUDA.memory_types[buffer.dtype.name]
         vector = self.vectors[buffer.name]
         return f"const Vec<{kind}, {self.schedule.vector}> {vector} = {self._load(buffer)};"
@@ -201,7 +214,8 @@ class Lanes:
         self._move("load")
         return f"load<{lanes}>({at}{self._left()})"
 
-    def _store(self, buffer: Buffer, vector: str) -> str:
+    def store(self, buffer: Buffer, vector: str) -> str:
+        """The statement that stores a vector where this thread's lanes lie."""
         at, stride = self._at(buffer)
         if stride:
             self.pieces.add("store_strided")

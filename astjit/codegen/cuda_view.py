@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from astjit.codegen.address import index_name, line_offset, space_of, split_line
-from astjit.codegen.cuda_lanes import Lanes, held_dtype
+from astjit.codegen.cuda_lanes import WIDE, Lanes, held_dtype
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import Text, number
 from astjit.codegen.names import Names
@@ -23,7 +23,6 @@ FIXED = ("j", "v", "slots", "line", "row_start", "status", "inside", "part", "ar
 # Threads that a multiprocessor is to hold of a kernel that keeps 16 lanes or more, 64 registers
 # each: without it ptxas 13.5 spills a few values to get along with 48.
 RESIDENT = 1024
-_WIDE = "static_cast<long long>({0})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +194,7 @@ class CudaView:
         s = self.schedule
         threads = s.threads * s.rows
         many = s.variant in ("warp", "resident") and s.per_thread * s.vector >= 16
+        many = many or self.kernel.kind == "column"  # its accumulators are vectors too
         bounds = f"{threads}, {RESIDENT // threads}" if many else str(threads)
         first = f'extern "C" __global__ void __launch_bounds__({bounds})\n'
         return first + parameters(f"{self.kernel.name}(", declarations, ") {")
@@ -206,7 +206,7 @@ class CudaView:
         names: dict[str, str] = {}
         lines = []
         for b in self.kernel.buffers:
-            offset = line_offset(b, self.space, _WIDE)
+            offset = line_offset(b, self.space, WIDE)
             if not offset or self.space.inner not in b.axes:
                 continue
             if offset not in names:
@@ -284,7 +284,7 @@ class CudaView:
         return [f"const {kind} {name} = {text};"]
 
     def _widen(self, buffer: Buffer) -> str:
-        offset = line_offset(buffer, self.space, _WIDE)
+        offset = line_offset(buffer, self.space, WIDE)
         at = f"{buffer.name}[{offset or '0'}]"
         text = f"widen_{buffer.dtype.name}({at})" if buffer.dtype.is_half else at
         return f"inside ? {text} : 0" if self.warps and offset else text
@@ -311,7 +311,7 @@ class CudaView:
     def _scalar_store(self, node: Node) -> str:
         buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
         text = self.writer.text(value, buffer.dtype.compute).text
-        at = f"{buffer.name}[{line_offset(buffer, self.space, _WIDE) or '0'}]"
+        at = f"{buffer.name}[{line_offset(buffer, self.space, WIDE) or '0'}]"
         text = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
         guard = "if (threadIdx.x == 0) " if self.kernel.reduced else ""
         guard = "if (inside && threadIdx.x == 0) " if self.warps else guard

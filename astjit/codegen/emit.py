@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Sequence
 
-from astjit.codegen import cpu_view, cuda_view
-from astjit.codegen.cpu_view import TILE, CpuView
+from astjit.codegen import cpu_columns, cpu_view, cuda_columns, cuda_view
+from astjit.codegen.cpu_columns import CpuColumns
+from astjit.codegen.cpu_view import CpuView
+from astjit.codegen.cuda_columns import CudaColumns
 from astjit.codegen.cuda_view import CudaView
 from astjit.codegen.kinds import KINDS
 from astjit.codegen.names import Names
@@ -44,9 +46,12 @@ def cpu_unit(
     """
     texts, entries, names = [], {}, helper_names("cpu")
     for kernel, schedule in kernels:
-        view = CpuView(rename(kernel, schedule, names, cpu_view.FIXED, "_kernel"), source_line)
+        columns = kernel.kind == "column"
+        fixed = cpu_columns.FIXED if columns else cpu_view.FIXED
+        renamed = rename(kernel, schedule, names, fixed, "_kernel")
+        view = (CpuColumns if columns else CpuView)(renamed, source_line)
         entries[kernel.name] = view.entry()
-        body = render(KINDS[kernel.kind].template(schedule), **_cpu_values(view))
+        body = render(KINDS[kernel.kind].template(schedule), **view.values())
         texts.append(tidy(body))
     section = "\n".join(texts)
     wanted = used_pieces("cpu", section, _MOVES) | {"core"}
@@ -56,20 +61,6 @@ def cpu_unit(
         wanted.add("element")
     helpers = "\n".join(p.text for p in closure("cpu", wanted))
     return Text(f"// {features}\n", helpers, section, entries)
-
-
-def _cpu_values(view: CpuView) -> dict[str, object]:
-    return {
-        "head": view.head,
-        "space": view.space,
-        "vectors": view.vectors,
-        "uniforms": view.uniforms,
-        "row_lines": view.row_lines,
-        "shared": view.shared,
-        "finals": view.finals,
-        "steps": view.steps,
-        "tile": TILE,
-    }
 
 
 def cuda_unit(
@@ -85,7 +76,10 @@ def cuda_unit(
     texts, entries, wanted = [], {}, set[str]()
     names = helper_names("cuda")
     for kernel, schedule in variants:
-        view = CudaView(rename(kernel, schedule, names, cuda_view.FIXED), source_line)
+        columns = kernel.kind == "column"
+        fixed = cuda_columns.FIXED if columns else cuda_view.FIXED
+        renamed = rename(kernel, schedule, names, fixed)
+        view = (CudaColumns if columns else CudaView)(renamed, source_line)
         entries[kernel.name] = view.entry()
         text = tidy(render(KINDS[kernel.kind].template(schedule), **view.values()))
         wanted |= view.pieces | view.lanes.pieces | used_pieces("cuda", text, _MOVES)

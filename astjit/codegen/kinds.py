@@ -48,5 +48,11 @@ KINDS = {
             "cuda/full.cu.j2",
             "reductions of all elements, with elementwise work before, and what is made of them",
         ),
+        KernelKind(
+            "column",
+            "cpu/column.cpp.j2",
+            "cuda/column.cu.j2",
+            "reductions over rows in stages, lanes running along the columns beside each other",
+        ),
     )
 }

@@ -145,8 +145,9 @@ class Writer:
         node = maker(value)
         assert node is not None
         if is_reduce(node):
+            along = "column" if self.kernel.kind == "column" else "row"
             every = is_final(node) or self.kernel.kind == "full"
-            return f"{'all' if every else 'row'}_{node.fields['combine']}"
+            return f"{'all' if every else along}_{node.fields['combine']}"
         return "rounded" if node.op is _ROUND else f"{node.op.name}_value"
 
     def declare(self, value: Result, text: Text) -> str:

@@ -38,17 +38,30 @@ class Nest:
         reduced: names of the reduced axes.
         extents: size of each.
         members: the axes, outermost first, that each name collapses.
+        inner: the axis along which lanes run: the innermost in memory.
     """
 
     parallel: tuple[str, ...]
     reduced: tuple[str, ...]
     extents: dict[str, Dim]
     members: dict[str, tuple[Axis, ...]]
+    inner: str
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """All names, outermost first."""
-        return self.parallel + self.reduced
+        """All names, outermost in memory first."""
+        if self.inner in self.reduced or not self.reduced:
+            return self.parallel + self.reduced
+        return (*self.parallel[:-1], *self.reduced, self.inner)
+
+    @property
+    def kind(self) -> str:
+        """The kind of kernel with these loops."""
+        if not self.reduced:
+            return "pointwise"
+        if not self.parallel:
+            return "full"
+        return "row" if self.inner in self.reduced else "column"
 
     def inside(self, names: Sequence[str]) -> frozenset[Axis]:
         """The axes that these names collapse."""
@@ -123,20 +136,35 @@ def nest(
     reduced: Sequence[Axis],
     accesses: Sequence[Access],
     sizes: dict[Axis, Dim],
+    *,
+    columns: bool = False,
 ) -> Nest:
-    """Collapse and name axes that are already in order."""
+    """Collapse and name axes that are already in order.
+
+    Args:
+        parallel: outermost first.
+        reduced: outermost first.
+        accesses: of all buffers.
+        sizes: of every axis.
+        columns: the last parallel axis is the innermost in memory, not the reduced ones.
+    """
     outer, inner = collapse(parallel, accesses), collapse(reduced, accesses)
     if not outer and not inner:
         outer = [()]  # one element
-    names = _names(len(outer), len(inner))
+    names = _names(len(outer), len(inner), columns)
     runs = dict(zip(names, [*outer, *inner], strict=True))
     extents = {name: product(sizes[a] for a in run) for name, run in runs.items()}
-    return Nest(names[: len(outer)], names[len(outer) :], extents, runs)
+    along = names[len(outer) - 1] if columns else names[-1]
+    return Nest(names[: len(outer)], names[len(outer) :], extents, runs, along)
 
 
-def _names(parallel: int, reduced: int) -> tuple[str, ...]:
-    """n; rows, cols; outer, rows, cols; d0, d1, ...; a reduced axis is always cols."""
+def _names(parallel: int, reduced: int, columns: bool) -> tuple[str, ...]:
+    """n; rows, cols; outer, rows, cols; d0, d1, ...; the innermost in memory is always cols."""
     count = parallel + reduced
+    if columns:
+        leading = ("outer",) if parallel == 2 else tuple(f"d{i}" for i in range(parallel - 1))
+        rows = ("rows",) if reduced == 1 else tuple(f"rows{i}" for i in range(reduced))
+        return (*leading, "cols", *rows)
     if count <= 3:
         return (("n",), ("rows", "cols"), ("outer", "rows", "cols"))[count - 1]
     leading = tuple(f"d{i}" for i in range(parallel if reduced else count))

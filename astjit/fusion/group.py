@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from astjit.config import Config
-from astjit.fusion.axes import Nest
 from astjit.fusion.graph import Graph
 from astjit.fusion.index import Space, space_of
 from astjit.fusion.kernel import Group, Kernel, Parts, Unfused, is_free
@@ -103,7 +102,7 @@ class Grouping:
         read = {piece.operands[at] for piece, at in space.leaves}
         if len(read) + len(outputs) > MOST_BUFFERS and len(units) > 1:
             raise Unfit(f"a kernel has at most {MOST_BUFFERS} buffers")
-        if len(space.reduced) > 1:
+        if space.reduced:
             inputs, written, _ = memories(units, space, outputs, self.sizes)
             layout(space, inputs, written)
         return Cluster(units, space)
@@ -216,7 +215,7 @@ class Grouping:
         _name_values(lowering, reads.names)
         kernel = Kernel(
             name=names.take(self.name(cluster, outputs)),
-            kind=_kind(reads.nest),
+            kind=reads.nest.kind,
             parallel=reads.nest.parallel,
             reduced=reads.nest.reduced,
             buffers=tuple(b.buffer for b in bounds),
@@ -266,12 +265,6 @@ class Grouping:
         except Unfit as reason:
             return str(reason)
         return "other merges were worth more"
-
-
-def _kind(nest: Nest) -> str:
-    if not nest.reduced:
-        return "pointwise"
-    return "row" if nest.parallel else "full"
 
 
 def _bytes(value: Value) -> int:

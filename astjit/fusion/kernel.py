@@ -34,8 +34,9 @@ class Buffer:
     Attributes:
         name: in the generated text, after the user's variable where there is one.
         dtype: of its elements in memory.
-        axes: the kernel's axes it varies over, outermost first; () is one element. For a gathered
-            buffer the axis that is indexed by a value is called "*" and has a size of its own.
+        axes: the kernel's axes it varies over, outermost in memory first; () is one element. For a
+            gathered buffer the axis that is indexed by a value is called "*" and has a size of its
+            own.
         role: whether it is read, written or both.
         strides: None: dense, the last axis innermost. Otherwise one entry an axis: an int, or the
             name of a run-time parameter that holds an element stride.
@@ -56,7 +57,8 @@ class Kernel:
         name: in the generated text.
         kind: a row of codegen/kinds.py, such as "pointwise" or "row".
         parallel: axes computed independently, outermost first.
-        reduced: axes combined by `reduce` nodes, innermost.
+        reduced: axes combined by `reduce` nodes; innermost, but for a column kernel, where the last
+            parallel axis is.
         buffers: in the order of the body's first parameters.
         body: load, store, reduce, round and elementwise rows on rank-0 values.
         lines: the user's source lines that it computes.
@@ -79,6 +81,12 @@ class Kernel:
     def swept(self) -> tuple[str, ...]:
         """The axes a pass runs over: the reduced ones, or the innermost when nothing is reduced."""
         return self.reduced or self.parallel[-1:]
+
+    @property
+    def inner(self) -> str:
+        """The axis along which lanes run: the innermost in memory; "" where there is no axis."""
+        along = self.parallel if self.kind == "column" else self.swept
+        return along[-1] if along else ""
 
     @property
     def numbers(self) -> tuple[Param, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from astjit.fusion.kernel import Kernel, is_final
-from astjit.fusion.schedule import Schedule
+from astjit.fusion.schedule import Schedule, column_vectors
 
 _MOST_ROWS = 2**31 - 2**10  # the last block may begin before the last row and end beyond
 
@@ -34,12 +34,17 @@ def launch(kernel: Kernel, schedule: Schedule, sizes: Mapping[str, int]) -> Laun
     """How to launch `kernel`, or None when there is nothing to do (an axis of size 0).
 
     A row kernel uses one block per row, or, where a warp or a part of one has a row of its own,
-    one for several rows. A pointwise kernel's block covers `threads` vectors along the innermost
-    axis and `rows` rows; each thread does `per_thread` rows.
+    one for several rows. A column kernel's block covers `threads` vectors of columns of any slab,
+    and its `rows` groups share their rows. A pointwise kernel's block covers `threads` vectors
+    along the innermost axis and `rows` rows; each thread does `per_thread` rows.
 
     Raises:
         OverflowError: more rows than an int counts, as kernels do.
     """
+    if kernel.kind == "column":
+        vectors = column_vectors(kernel, sizes, schedule.vector)
+        blocks = -(-vectors // schedule.threads)
+        return Launch((blocks, 1), (schedule.threads, schedule.rows)) if blocks else None
     outer, inner = kernel.parallel, ""
     if kernel.kind == "pointwise":
         outer, inner = kernel.parallel[:-1], kernel.parallel[-1] if kernel.parallel else ""

@@ -12,7 +12,6 @@ kernel can compute has a reason instead.
 from dataclasses import dataclass
 
 from astjit.errors import ShapeMismatch
-from astjit.fusion.axes import memory_order
 from astjit.fusion.describe import called
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node
@@ -169,7 +168,6 @@ def _check(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
     elif op.kind is Kind.REDUCE:
         if not op.combine:
             raise Unfit(f"{where}{op.name}, which no kernel combines")
-        _check_reduction(piece, node, sizes)
     elif op.kind not in (Kind.VIEW, Kind.SIZE):
         raise Unfit(f"{where}{op.name}, which is {_KINDS.get(op.kind, 'a library call')}")
 
@@ -186,23 +184,6 @@ def reduced_axes(piece: Node) -> tuple[int, ...]:
     dims = piece.fields["dim"]
     assert dims is None or isinstance(dims, tuple)
     return normal_axes(dims, source.rank)
-
-
-def _check_reduction(piece: Node, node: Node, sizes: Sizes) -> None:
-    """Only axes that lie innermost in memory, before or after."""
-    source = piece.values[0].type
-    assert isinstance(source, TensorType)
-    real = [a for a, dim in enumerate(source.dims) if not is_one(dim, sizes)]
-    axes = set(reduced_axes(piece)) & set(real)
-    if not axes:
-        return
-    kinds = [r.type for r in node.results if isinstance(r.type, TensorType)]
-    whole = [kind for kind in kinds if kind.dims == source.dims]
-    for kind in (source, *whole):
-        order = [a for a in memory_order(kind) if a in real]
-        if set(order[-len(axes) :]) == axes:
-            return
-    raise Unfit(f"{node.op.name} reduces axes that do not lie innermost in memory")
 
 
 def reduces_all(piece: Node, node: Node) -> bool:

@@ -8,6 +8,7 @@ Views of memory are nothing but strides and an offset; two reads of one memory a
 buffer.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -100,22 +101,26 @@ def memory_of(value: Value, axes: Axes, sizes: Sizes) -> Memory:
 
 
 def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) -> Nest:
-    """The loop nest: axes ordered as the outputs lie, reduced ones innermost.
+    """The loop nest: axes ordered as the outputs lie, or else as what is read does.
 
     Raises:
-        Unfit: if the reduced axes do not collapse into one.
+        Unfit: if the reduced axes do not collapse into one, or columns are combined at the end.
     """
-    order: list[Axis] = []
-    for memory in (*outputs, *inputs):
+    orders: list[tuple[list[Axis], int]] = []
+    for position, memory in enumerate((*outputs, *inputs)):
         if set(memory.access.strides) == space.whole:
             dims = memory_order(tensor_type(memory.shown))
-            order = [a for dim in dims if (a := memory.axes[dim]) is not None]
-            break
+            found = [a for dim in dims if (a := memory.axes[dim]) is not None]
+            orders.append((found, 2 if position < len(outputs) else 1))
+    order = _preferred(orders if space.reduced else orders[:1])
     order += sorted(space.whole - set(order))
     parallel = [a for a in order if a not in space.reduced]
     reduced = [a for a in order if a in space.reduced]
     accesses = [m.access for m in (*inputs, *outputs)]
-    made = nest(parallel, reduced, accesses, space.sizes)
+    columns = bool(reduced and parallel) and order[-1] not in space.reduced
+    if columns and space.finals:
+        raise Unfit("columns are combined by a kernel of their own")
+    made = nest(parallel, reduced, accesses, space.sizes, columns=columns)
     if len(made.reduced) > 1:
         if made.parallel or space.deep:
             raise Unfit("the reduced axes do not lie as one in every buffer")
@@ -123,6 +128,18 @@ def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) ->
         rows = [axis for run in runs[:-1] for axis in run]
         made = nest(rows, runs[-1], accesses, space.sizes)
     return made
+
+
+def _preferred(orders: Sequence[tuple[list[Axis], int]]) -> list[Axis]:
+    """Of the orders in which buffers lie, with their weights, the innermost axis most share."""
+    votes = Counter[Axis]()
+    for order, weight in orders:
+        votes.update(dict.fromkeys(order[-1:], weight))
+    best: list[Axis] = []
+    for order, _ in orders:
+        if not best or votes[order[-1]] > votes[best[-1]]:
+            best = order
+    return list(best)
 
 
 def memories(

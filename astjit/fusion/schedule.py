@@ -7,9 +7,10 @@ narrows the accesses, so results do not depend on it (D22).
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
-from astjit.fusion.kernel import Kernel, is_final, is_load, is_reduce, is_store
+from astjit.fusion.kernel import Kernel, facts, is_final, is_load, is_reduce, is_store
 from astjit.fusion.stages import cut, later_uses, recompute_cost
 from astjit.ir.function import Node
 from astjit.ir.value import Result
@@ -18,6 +19,9 @@ from astjit.ops.reduce import COMBINES
 _MOST_Y = 65535  # blocks of a grid in y
 _WARP_BLOCK = 128  # threads of a block whose warps have rows of their own
 _MOST_KEPT = 192  # bytes of a row that a thread keeps in registers: 48 of them
+_COLUMN_THREADS = 256  # of a block of a column kernel
+_COLUMN_KEPT = 128  # bytes of its rows that a thread keeps in registers
+_BLOCKS = 264  # two for each of 132 multiprocessors; no tree may depend on the device's own number
 Place = str  # "registers", "scratch", or the name of an output buffer
 
 
@@ -31,8 +35,10 @@ class Schedule:
             one), "resident" (in those of a block) or "looped".
         vector: elements of one access; on the CPU 1 means that lanes are left to the compiler.
         threads: of a block along a row (cuda).
-        rows: of a block across rows (cuda, pointwise and "warp").
-        per_thread: vectors a thread handles: of a row (cuda row), or rows of one (cuda pointwise).
+        rows: of a block across rows (cuda, pointwise and "warp"), or groups that share them (cuda,
+            column).
+        per_thread: vectors a thread handles: of a row (cuda row), or rows of one (cuda pointwise);
+            rows that a thread keeps, or loads at once (cuda column).
         aligned: accesses are one vector wide; else the same lanes one by one.
         wide: element offsets need 64 bits inside a row.
         tiles_first: the grid's x counts tiles of a row and y counts rows (cuda, pointwise): for
@@ -91,13 +97,14 @@ def schedule(
     if kernel.kind == "full":
         one = len(cut(kernel, {}).passes) > 2 or later_uses(kernel)
         return (_cuda_row if one else _cuda_full)(kernel, sizes, alignment)
+    if kernel.kind == "column":
+        return _cuda_column(kernel, sizes, alignment)
     return _cuda_pointwise(kernel, sizes, alignment)
 
 
 def itemsizes(kernel: Kernel) -> list[int]:
     """Element sizes of the buffers that vary along a row: the streamed ones."""
-    inner = kernel.swept[-1:]
-    return [b.dtype.itemsize for b in kernel.buffers if set(b.axes) & set(inner)] or [4]
+    return [b.dtype.itemsize for b in kernel.buffers if kernel.inner in b.axes] or [4]
 
 
 def lanes(kernel: Kernel) -> int:
@@ -107,7 +114,7 @@ def lanes(kernel: Kernel) -> int:
 
 def unit_stride(kernel: Kernel) -> bool:
     """Whether every buffer that varies along a row does so with stride 1."""
-    inner = kernel.swept[-1] if kernel.swept else ""
+    inner = kernel.inner
     return all(
         b.strides is None or b.strides[b.axes.index(inner)] == 1
         for b in kernel.buffers
@@ -117,8 +124,7 @@ def unit_stride(kernel: Kernel) -> bool:
 
 def _is_aligned(kernel: Kernel, sizes: Mapping[str, int], alignment: int, vector: int) -> bool:
     """Whether all rows start at, and have the length of, whole vectors."""
-    inner = kernel.swept[-1] if kernel.swept else ""
-    size = sizes.get(inner, 1)
+    size = sizes.get(kernel.inner, 1)
     return alignment >= 16 and size % vector == 0 and unit_stride(kernel)
 
 
@@ -177,6 +183,46 @@ def _cuda_full(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sche
     return Schedule("cuda", "plain", vector, 256, 1, 4, aligned, wide)
 
 
+def column_vectors(kernel: Kernel, sizes: Mapping[str, int], vector: int) -> int:
+    """Vectors of columns over all that lies outside the rows: threads of one group of rows."""
+    return prod(sizes[a] for a in kernel.parallel[:-1]) * -(-sizes[kernel.inner] // vector)
+
+
+def _cuda_column(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:
+    vector, rows = lanes(kernel), prod(sizes[a] for a in kernel.reduced)
+    aligned = _is_aligned(kernel, sizes, alignment, vector)
+    vectors = column_vectors(kernel, sizes, vector)
+    lines = rows * prod(sizes[a] for a in kernel.parallel[:-1])
+    wide = max(vectors, sizes[kernel.inner], lines) >= 2**31 - 2**14
+    groups = _column_groups(rows, vectors)
+    shape = (vector, _COLUMN_THREADS // groups, groups)
+    later = [v for v in later_uses(kernel) if kernel.inner in facts(kernel)[v].axes]
+    bytes_kept = sum(_held_itemsize(kernel, value) for value in later)
+    for per_thread in (1, 2, 4, 8) if later else ():
+        if rows <= groups * per_thread and bytes_kept * per_thread * vector <= _COLUMN_KEPT:
+            keep = _positions(kernel, dict.fromkeys(later, "registers"))
+            return Schedule("cuda", "resident", *shape, per_thread, aligned, wide, keep=keep)
+    places = {v: b for v in later if (b := _stored_in(kernel, v)) is not None}
+    keep = _positions(kernel, places)
+    return Schedule("cuda", "looped", *shape, 4, aligned, wide, keep=keep)
+
+
+def _column_groups(rows: int, vectors: int) -> int:
+    """Groups of threads that share the rows of a block: more where there are few columns.
+
+    Eight lanes read 128 bytes of a row, the least that memory gives at full speed (kernels of less
+    than two blocks a multiprocessor are cut that far); fewer lanes only where there are no more.
+    """
+    groups = 8
+    while groups > 1 and rows < 4 * groups:
+        groups //= 2
+    while groups < 32 and rows >= 8 * groups and vectors * groups < _BLOCKS * _COLUMN_THREADS:
+        groups *= 2
+    while rows >= 8 * groups and vectors * groups * 2 <= _COLUMN_THREADS:
+        groups *= 2
+    return groups
+
+
 def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:
     vector = lanes(kernel)
     length = sizes.get(kernel.swept[-1], 1) if kernel.swept else 1
@@ -196,19 +242,26 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
     floats = is_float_kernel(kernel) and unit_stride(kernel)
     vector = 0 if floats else 1  # 0: as wide as the machine
     places: dict[Result, Place] = {}
+    column = kernel.kind == "column"
+    known = facts(kernel)
     for value in later_uses(kernel):
+        if kernel.inner not in known[value].axes:
+            continue  # one element for all lanes: read again
         stored = _stored_in(kernel, value)
         if stored is not None:
             places[value] = stored
-        elif recompute_cost(kernel, value) > 4.0 and vector != 1:
-            places[value] = _free_output(kernel, value) or "scratch"
+            continue
+        place = _free_output(kernel, value) or ("" if column else "scratch")
+        if place and recompute_cost(kernel, value) > 4.0 and vector != 1:
+            places[value] = place
     return Schedule("cpu", "plain", vector, per_thread=4, keep=_positions(kernel, places))
 
 
 def is_float_kernel(kernel: Kernel) -> bool:
     """Whether every element value is a 32-bit float or the outcome of a comparison of such."""
     floats = ("f32", "bf16", "f16")
-    if any(b.dtype.name not in floats for b in kernel.buffers if set(b.axes) & set(kernel.swept)):
+    along = {*kernel.swept, kernel.inner}
+    if any(b.dtype.name not in floats for b in kernel.buffers if along & set(b.axes)):
         return False
     combines = [str(n.fields["combine"]) for n in kernel.body.nodes if is_reduce(n)]
     if not all(COMBINES[name].vectors for name in combines):
@@ -235,7 +288,7 @@ def _free_output(kernel: Kernel, value: Result) -> str | None:
             buffer is not None
             and buffer.role == "out"
             and buffer.dtype.name == "f32"
-            and buffer.axes == kernel.axes
+            and set(buffer.axes) == set(kernel.axes)
             and _needed_by(node.values[1], value)
         ):
             return buffer.name

@@ -180,11 +180,11 @@ class CudaKernel:
 
 def _stride_widths(kernel: Kernel) -> tuple[int, ...]:
     """Bytes of one step of each stride parameter; 16 where vectors never run across it."""
-    inner = kernel.swept[-1:]
+    inner = kernel.inner
     widths = dict.fromkeys(kernel.stride_names, _WIDEST)
     for buffer in kernel.buffers:
         for axis, stride in zip(buffer.axes, buffer.strides or (), strict=False):
-            if isinstance(stride, str) and (axis,) != inner:
+            if isinstance(stride, str) and axis != inner:
                 widths[stride] = min(widths[stride], buffer.dtype.itemsize)
     return tuple(widths.values())
 

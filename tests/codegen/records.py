@@ -159,12 +159,26 @@ def cross_entropy():
     return r.kernel()
 
 
-def square_sum0():
+def square_sum0(dtype="f32"):
     """Column: rows are combined, lanes run along columns."""
-    r = Record("square_sum0", "column", C, R, [("x", "f32", RC, "in"), ("out", "f32", C, "out")])
+    r = Record("square_sum0", "column", C, R, [("x", dtype, RC, "in"), ("out", dtype, C, "out")])
     r.at(28, "return (x * x).sum(0)")
     x = r.load("x")
-    r.store("out", r.emit("reduce", r.emit("mul", x, x, name="square"), combine="sum"))
+    square = r.rounded(r.emit("mul", x, x), dtype, "square")
+    r.store("out", r.rounded(r.emit("reduce", square, combine="sum"), dtype))
+    return r.kernel()
+
+
+def softmax0(dtype="f32"):
+    """Column, three passes, between an axis outside and the columns."""
+    axes = ("outer", "rows", "cols")
+    buffers = [("x", dtype, axes, "in"), ("out", dtype, axes, "out")]
+    r = Record("softmax0", "column", ("outer", "cols"), R, buffers)
+    r.at(20, "return torch.softmax(x, dim=-1)")
+    x = r.load("x")
+    e = r.emit("exp", r.emit("sub", x, r.emit("reduce", x, combine="max")))
+    quotient = r.emit("div", e, r.emit("reduce", e, combine="sum"))
+    r.store("out", r.rounded(quotient, dtype))
     return r.kernel()
 
 

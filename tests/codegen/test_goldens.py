@@ -47,7 +47,15 @@ class Golden:
 
 BIAS_GELU, RMS_NORM, SOFTMAX = records.bias_gelu, records.rms_norm, records.softmax
 SIN_COS_SUM, LOGSUMEXP_MEAN = records.sin_cos_sum, records.logsumexp_mean
+SQUARE_SUM0, SOFTMAX0 = records.square_sum0, records.softmax0
 GOLDENS = (
+    Golden("cpu/square_sum0.cpp", SQUARE_SUM0, reference="cpu/square_sum0.cpp"),
+    Golden("cpu/softmax0_bf16.cpp", SOFTMAX0, "bf16"),
+    Golden("cpu/softmax0_f64.cpp", SOFTMAX0, "f64"),
+    Golden("cuda/square_sum0.cu", SQUARE_SUM0, variant="looped"),
+    Golden("cuda/square_sum0_unaligned.cu", SQUARE_SUM0, "f32", 1023, 4, variant="looped"),
+    Golden("cuda/softmax0.cu", SOFTMAX0, variant="resident"),
+    Golden("cuda/softmax0_bf16.cu", SOFTMAX0, "bf16", variant="looped"),
     Golden("cpu/bias_gelu.cpp", BIAS_GELU, reference="cpu/bias_gelu.cpp"),
     Golden("cpu/bias_gelu_bf16.cpp", BIAS_GELU, "bf16"),
     Golden("cpu/rms_norm.cpp", RMS_NORM, reference="cpu/rms_norm.cpp"),
@@ -90,7 +98,8 @@ REFERENCES = pytest.mark.parametrize(
 def rendered(case):
     """The kernel, its schedule and the unit of it alone."""
     kernel = case.make(case.dtype)
-    chosen = schedule(kernel, case.target, dict.fromkeys(kernel.axes, case.cols), case.alignment)
+    sizes = {**dict.fromkeys(kernel.axes, case.cols), "outer": 64, "rows": 32}
+    chosen = schedule(kernel, case.target, sizes, case.alignment)
     if case.target == "cpu":
         return kernel, chosen, cpu_unit([(kernel, chosen)], records.source_line, "g++")
     return kernel, chosen, cuda_unit([(kernel, chosen)], records.source_line, "sm_90")

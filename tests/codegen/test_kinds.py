@@ -5,7 +5,7 @@ from astjit.text.environment import template_root
 
 
 def test_every_kind_has_templates():
-    assert set(KINDS) == {"pointwise", "row", "full"}
+    assert set(KINDS) == {"pointwise", "row", "full", "column"}
     for name, kind in KINDS.items():
         assert kind.name == name
         assert kind.doc

@@ -112,7 +112,7 @@ def spread(base, buffer, start, extents, strides, kernel):
     else:
         own = [s if isinstance(s, int) else strides[s] for s in buffer.strides]
     by_axis = dict(zip(buffer.axes, own, strict=True))
-    assert [a for a in kernel.axes if a in by_axis] == list(buffer.axes)
+    assert set(buffer.axes) <= set(kernel.axes)
     shape = [extents[a] if a in by_axis else 1 for a in kernel.axes]
     return torch.as_strided(base, shape, [by_axis.get(a, 0) for a in kernel.axes], start)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astjit.config import Config
-from astjit.fusion.describe import describe_group
+from astjit.fusion.describe import describe, describe_group
 from astjit.fusion.group import MOST_PIECES, groups
 from astjit.fusion.kernel import Group, LibraryCall
 from astjit.ir.parser import parse
@@ -162,18 +162,18 @@ def test_reductions_over_different_axes_are_apart():
     assert reasons == [("softmax", "sum", "they reduce over different axes")]
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("%y = sum %x {dim=[0]}", "sum reduces axes that do not lie innermost in memory"),
-        ("%y = softmax %x {dim=0}", "softmax reduces axes that do not lie innermost in memory"),
-    ],
-)
-def test_what_no_kernel_reduces_is_called_whole(line, reason):
-    text = f"fn f(%z: f32[rows, cols]):\n  %x = abs %z\n  {line}\n  return %y\n"
+def test_axes_that_are_not_one_in_memory_are_reduced_by_a_library_call():
+    text = "fn f(%z: f32[a, b, c]):\n  %x = abs %z\n  %y = sum %x {dim=[0, 2]}\n  return %y\n"
     shown, reasons = cut(text)
-    assert shown == [["abs"], line.split()[2]]
-    assert [r for _, _, r in reasons] == [reason]
+    assert shown == [["abs"], "sum"]
+    assert reasons == [("abs", "sum", "the reduced axes do not lie as one in every buffer")]
+
+
+@pytest.mark.parametrize(("dim", "axes"), [(0, "column(cols | rows)"), (1, "row(rows | cols)")])
+def test_the_kind_of_a_reduction_follows_from_memory(dim, axes):
+    text = f"fn f(%x: f32[a, b]):\n  %y = softmax %x {{dim={dim}}}\n  return %y\n"
+    (group,) = groups(parse(text), "cpu", Config()).parts
+    assert f"kernel f {axes}" in describe(group.kernel)
 
 
 def test_a_reduction_along_memory_is_a_kernel_whatever_the_axis():

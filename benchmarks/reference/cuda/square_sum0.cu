@@ -8,11 +8,11 @@ struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec {
   __device__ __forceinline__ const T& operator[](int v) const { return lane[v]; }
 };
 
-// Combines the vectors of BY groups of 32 threads, lane by lane, in a tree; group 0 gets the
-// result. Barriers: 1 + log2(BY). Call it again only after one more.
-template <class Op, int BY, class T, int V>
-__device__ __forceinline__ Vec<T, V> column_reduce(Vec<T, V> value, Vec<T, V> (*tile)[32]) {
-  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+// Combines the vectors of BY groups of BX threads, lane by lane, in a tree; group 0 gets the
+// result. Barriers: log2(BY). Call it again only after one more.
+template <class Op, int BX, int BY, class T, int V>
+__device__ __forceinline__ Vec<T, V> column_reduce(Vec<T, V> value, Vec<T, V> (*tile)[BX]) {
+  const int lane = threadIdx.x, group = threadIdx.y;
   tile[group][lane] = value;
   #pragma unroll
   for (int step = BY / 2; step > 0; step /= 2) {
@@ -62,8 +62,8 @@ square_sum0(const float* __restrict__ x, float* __restrict__ out, float* work, u
             int rows, int cols, int chunk) {
   __shared__ Vec<float, 4> tile[8][32];
   __shared__ bool last;
-  const int lane = threadIdx.x % 32;
-  const int group = threadIdx.x / 32;
+  const int lane = threadIdx.x;
+  const int group = threadIdx.y;
   const int col = (blockIdx.x * 32 + lane) * 4;
 
   // return (x * x).sum(0)   (functions.py:28)
@@ -79,7 +79,7 @@ square_sum0(const float* __restrict__ x, float* __restrict__ out, float* work, u
       }
     }
   }
-  sum_v = column_reduce<Sum, 8>(sum_v, tile);
+  sum_v = column_reduce<Sum, 32, 8>(sum_v, tile);
   if (group == 0 && col < cols) {
     store<4>(work + static_cast<long long>(blockIdx.y) * cols + col, sum_v);
   }
@@ -87,7 +87,7 @@ square_sum0(const float* __restrict__ x, float* __restrict__ out, float* work, u
   // The last block of these columns combines the partial sums of all, in a fixed order.
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(arrived + blockIdx.x, 1u) == gridDim.y - 1;
+  if (lane == 0 && group == 0) last = atomicAdd(arrived + blockIdx.x, 1u) == gridDim.y - 1;
   __syncthreads();
   if (!last) return;
   __threadfence();
@@ -102,7 +102,7 @@ square_sum0(const float* __restrict__ x, float* __restrict__ out, float* work, u
       }
     }
   }
-  sum_v = column_reduce<Sum, 8>(sum_v, tile);
+  sum_v = column_reduce<Sum, 32, 8>(sum_v, tile);
   if (group == 0 && col < cols) store<4>(out + col, sum_v);
-  if (threadIdx.x == 0) arrived[blockIdx.x] = 0;
+  if (lane == 0 && group == 0) arrived[blockIdx.x] = 0;
 }

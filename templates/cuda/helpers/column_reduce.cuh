@@ -1,9 +1,9 @@
 // needs: vec
-// Combines the vectors of BY groups of 32 threads, lane by lane, in a tree; group 0 gets the
-// result. Barriers: 1 + log2(BY). Call it again only after one more.
-template <class Op, int BY, class T, int V>
-__device__ __forceinline__ Vec<T, V> column_reduce(Vec<T, V> value, Vec<T, V> (*tile)[32]) {
-  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+// Combines the vectors of BY groups of BX threads, lane by lane, in a tree; group 0 gets the
+// result. Barriers: log2(BY). Call it again only after one more.
+template <class Op, int BX, int BY, class T, int V>
+__device__ __forceinline__ Vec<T, V> column_reduce(Vec<T, V> value, Vec<T, V> (*tile)[BX]) {
+  const int lane = threadIdx.x, group = threadIdx.y;
   tile[group][lane] = value;
   #pragma unroll
   for (int step = BY / 2; step > 0; step /= 2) {
