@@ -47,7 +47,6 @@ def test_several_results():
     ("line", "reason"),
     [
         ("%y = matmul %x, %w", "matmul is a library call"),
-        ("%y = sum %x {dim=[0]}", "sum reduces axes that do not lie innermost in memory"),
         ("%y = size {value=rows}", "size makes Python numbers"),
         ("%y = full 0.5 {size=[rows], dtype=f32}", "full is a factory"),
     ],
