@@ -473,6 +473,26 @@ every_piece(const float16* __restrict__ x, const long long* __restrict__ k,
 }
 """
 
+COLUMN_PIECE = """
+extern "C" __global__ void __launch_bounds__(128)
+column_piece(const float* __restrict__ x, float* __restrict__ out) {
+  __shared__ Vec<float, 2> tile[4][32];
+  const Vec<float, 2> x_v = load<2>(x + (threadIdx.y * 32 + threadIdx.x) * 2);
+  Vec<float, 2> out_v = column_reduce_all<Sum, 32, 4>(x_v, tile);
+  const Vec<float, 2> most_v = column_reduce_all<Max, 32, 4>(x_v, tile);
+  for (int v = 0; v < 2; ++v) out_v[v] -= most_v[v];
+  store<2>(out + (threadIdx.y * 32 + threadIdx.x) * 2, out_v);
+}
+"""
+
+
+def test_every_group_gets_what_its_columns_combine():
+    x, out = torch.randint(-99, 99, (4, 64)).float(), poisoned(4, 64)
+    helpers = with_needs(*sorted(PIECE_TEXTS))
+    report = emulate(helpers, COLUMN_PIECE, "column_piece", None, (x, out), 1, (32, 4))
+    assert report.errors == []
+    assert torch.equal(out, (x.sum(0) - x.amax(0)).expand(4, 64))
+
 
 def run_every_piece(x, k, d):
     n = x.numel()
@@ -510,9 +530,9 @@ def test_nan_wins_every_comparison_and_halves_overflow_to_infinity():
 
 
 def test_every_piece_builds_and_none_is_left_out():
-    everything = with_needs(*sorted(PIECE_TEXTS)) + EVERY_PIECE
+    everything = with_needs(*sorted(PIECE_TEXTS)) + EVERY_PIECE + COLUMN_PIECE
     assert "every_piece" in compile_cuda(everything, "sm_80").resources
-    mentioned = joined() + EVERY_PIECE
+    mentioned = joined() + EVERY_PIECE + COLUMN_PIECE
     for name, text in PIECE_TEXTS.items():
         for definition in split_definitions(body(text)):
             kernels = mentioned.replace(body(text), "")
