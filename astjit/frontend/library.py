@@ -18,13 +18,14 @@ from astjit.frontend.carriers import Float, Int
 from astjit.frontend.forms import result_types
 from astjit.frontend.memory import Step, disjoint, refuse_overlap
 from astjit.frontend.metas import Call, Facts, Unfit, infer, symbols_of
-from astjit.frontend.stops import Failed, Stop
+from astjit.frontend.stops import Failed, Stop, words
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.ops.library import Slot
 from astjit.ops.table import OPS
 from astjit.types.dtype import BY_TORCH
 from astjit.types.shape import hint
 
+_OF_STORAGES = words("as_strided as_strided_ as_strided_copy as_strided_scatter")
 _CONSTANTS = (int, float, str, type(Ellipsis))
 
 
@@ -87,6 +88,8 @@ def library_call(
         Stop: if PyTorch cannot say the result's type, or what it does to memory is not known.
         Failed: if the operands do not fit.
     """
+    if (name := dotted.rpartition(".")[2]) in _OF_STORAGES:
+        raise Stop(f"{name}() may reach memory that its tensor does not show")
     operands = _Operands()
     template = operands.slot(capture, (tuple(args), dict(kwargs)))
     call = Call(dotted, func, args, kwargs, operands.given)

@@ -241,6 +241,8 @@ class Operations:
         return self._number(tensor.kind.numel)
 
     def _stride(self, tensor: SymbolicTensor, dim: object = None) -> object:
+        if self.capture.sizes.equal(tensor.kind.numel, 0):  # types do not hold them
+            raise Stop("the strides of a tensor without elements")
         strides = tuple(self._number(s) for s in tensor.kind.element_strides())
         return strides if dim is None else strides[int(dim)]  # type: ignore[call-overload]
 

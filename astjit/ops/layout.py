@@ -2,7 +2,17 @@
 
 from astjit.ops.spec import Call
 from astjit.types.dtype import DType
-from astjit.types.shape import Dim, Sizes, Undecided, broadcast, mul, multiple, product, quotient
+from astjit.types.shape import (
+    Dim,
+    Expr,
+    Sizes,
+    Undecided,
+    broadcast,
+    mul,
+    multiple,
+    product,
+    quotient,
+)
 from astjit.types.tensor import TensorType
 
 
@@ -142,6 +152,7 @@ def resolved_shape(sizes: Sizes, numel: Dim, wanted: tuple[Dim, ...]) -> tuple[D
     Raises:
         ValueError: if the number of elements does not fit.
     """
+    wanted = tuple(_one_or_size(sizes, size) for size in wanted)
     shown = f"shape [{', '.join(map(str, wanted))}] is invalid for input of size {numel}"
     open_axes = [a for a, size in enumerate(wanted) if size == -1]
     if len(open_axes) > 1:
@@ -156,7 +167,13 @@ def resolved_shape(sizes: Sizes, numel: Dim, wanted: tuple[Dim, ...]) -> tuple[D
     rest = quotient(sizes.simplest(numel), sizes.simplest(known))
     if rest is None or not _same_size(sizes, mul(rest, known), numel):
         raise ValueError(shown)
+    rest = _one_or_size(sizes, rest)
     return tuple(rest if size == -1 else size for size in wanted)
+
+
+def _one_or_size(sizes: Sizes, size: Dim) -> Dim:
+    """The literal 1 for a computed size that is 1 (decision D1)."""
+    return 1 if isinstance(size, Expr) and sizes.equal(size, 1) else size
 
 
 def _same_size(sizes: Sizes, a: Dim, b: Dim) -> bool:

@@ -57,6 +57,39 @@ ROWS = [
         "torch.ones(3, 5)",
     ),
     row(
+        "a shape is given by computed sizes that are 1",
+        """
+        def f(x):
+            part = x.reshape(x.shape[0] // 2, -1)
+            pair = x[:, 0].reshape(-1, 2)
+            part.mul_(2)
+            return x, part, pair, x.view(x.shape[0] // 2, *x.shape[1:]) if x.shape[0] < 2 else 0
+        """,
+        "torch.arange(18.0).view(3, 6)[..., ::2][:2]",
+        "torch.arange(48.0).view(4, 12)[..., ::2]",
+        "torch.arange(6.0).view(2, 3)",
+    ),
+    row(
+        "strides of a tensor without elements",
+        "def f(x):\n    return x + 1, x.stride(), x.shape, x.mT.stride(0)",
+        "torch.ones(3, 4)",
+        "torch.ones(3, 0)",
+        "torch.ones(0, 3).mT",
+        "torch.ones(2, 4)",
+        captured=2,
+    ),
+    row(
+        "as_strided sees what lies between the elements of its tensor",
+        """
+        def f(x):
+            part = x[1:]
+            x.zero_()
+            return part.as_strided((2,), (1,)) * 2
+        """,
+        "torch.arange(12.0).view(3, 4)[..., ::2]",
+        captured=0,
+    ),
+    row(
         "a slice that takes all of an axis is contiguous",
         """
         def f(x, y):
