@@ -72,7 +72,12 @@ def _bound(entry: Entry) -> str:
 
 def bound(library: ctypes.CDLL, entry: Entry) -> Callable[..., Any]:
     """The Python function of an entry point of a loaded library."""
-    method = ctypes.c_char.in_dll(library, f"{entry.name}_method")
+    return python_function(library, entry.name)
+
+
+def python_function(library: ctypes.CDLL, name: str) -> Callable[..., Any]:
+    """The Python function that a loaded library describes as `name`_method."""
+    method = ctypes.c_char.in_dll(library, f"{name}_method")
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
     made: Callable[..., Any] = make(ctypes.addressof(method), None, None)

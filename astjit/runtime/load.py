@@ -22,12 +22,14 @@ from astjit.runtime.entry import Loaded
 from astjit.runtime.host import HostText, HostWriter, plain_entry
 from astjit.runtime.interpret import bind_sizes, interpret
 from astjit.runtime.machine import Machine
+from astjit.runtime.pool import POOL
 from astjit.runtime.program import Program
 from astjit.runtime.units import cpu_library
 from astjit.runtime.variants import CudaKernel
 from astjit.targets.cxx import flags
 from astjit.targets.spec import Target
 from astjit.targets.table import TARGETS
+from astjit.types.shape import hint, mul
 from astjit.types.tensor import TensorType
 
 _log = logging.getLogger("astjit.build")
@@ -97,12 +99,26 @@ def load(made: Program, machine: Machine | None = None) -> Loaded:
         _log.error("%s", error)
         shown = str(error).partition("\n")[0]
         return _interpreted(made, f"{made.function.name} runs through PyTorch: {shown}")
+    POOL.prepare(_largest(made.groups))
     kernels = {
         name: bound(built.code, made.unit.entries[group.kernel.name])
         for name, group in made.host.kernels.items()
     }
     origin = ((built.origin, len(kernels)),)
     return _made(made, made.host, kernels, lambda: origin)
+
+
+def _largest(groups: Iterable[Group]) -> int:
+    """Bytes of the largest value that kernels write, in the call that was captured."""
+    types = [v.type for group in groups for v in group.outputs]
+    return max((_bytes(t) for t in types if isinstance(t, TensorType)), default=0)
+
+
+def _bytes(kind: TensorType) -> int:
+    try:
+        return hint(mul(kind.dtype.itemsize, *kind.dims))
+    except KeyError:  # not from a capture
+        return 0
 
 
 def _origins(kernels: Iterable[CudaKernel]) -> list[tuple[str, int]]:

@@ -10,7 +10,7 @@ import ctypes
 import logging
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -68,8 +68,7 @@ def cpu_library(text: str) -> Built[ctypes.CDLL]:
     compiler = find_compiler()
     if compiler is None:
         raise FileNotFoundError("no C++ compiler (CXX, c++, g++, clang++)")
-    command = " ".join((*compiler.command[1:], *flags()))
-    key = unit_key(text, command, compiler.version, cpu_features())
+    key = _key(compiler, text)
     with _loaded.lock:
         if key in _loaded.libraries:
             return Built(_loaded.libraries[key], "memory")
@@ -82,6 +81,33 @@ def cpu_library(text: str) -> Built[ctypes.CDLL]:
             _log.info("found %s on disk", key[:12])
         _loaded.libraries[key] = library
     return Built(library, origin)
+
+
+def find_apart(text: str, options: Sequence[str]) -> ctypes.CDLL | None:
+    """The library of a text that is built with options of its own, if it lies on disk."""
+    compiler = find_compiler()
+    if compiler is None:
+        return None
+    return _load(_disk(cache_folder()).find(_key(compiler, text, options), ".so"))
+
+
+def build_apart(text: str, options: Sequence[str]) -> ctypes.CDLL:
+    """The same, built now. Nobody else waits meanwhile.
+
+    Raises:
+        FileNotFoundError: there is no C++ compiler.
+        KernelBuildError: the text does not compile, or what came out cannot be loaded.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        raise FileNotFoundError("no C++ compiler (CXX, c++, g++, clang++)")
+    key, disk = _key(compiler, text, options), _disk(cache_folder())
+    return _timed(key, lambda: _build(compiler, text, key, disk, options))
+
+
+def _key(compiler: Compiler, text: str, options: Sequence[str] = ()) -> str:
+    command = " ".join((*compiler.command[1:], *flags(), *options))
+    return unit_key(text, command, compiler.version, cpu_features())
 
 
 def _timed(key: str, build: Callable[[], Code]) -> Code:
@@ -101,11 +127,13 @@ def _load(path: Path | None) -> ctypes.CDLL | None:
         return None
 
 
-def _build(compiler: Compiler, text: str, key: str, disk: DiskCache) -> ctypes.CDLL:
+def _build(
+    compiler: Compiler, text: str, key: str, disk: DiskCache, options: Sequence[str] = ()
+) -> ctypes.CDLL:
     """Build in a folder of its own, keep on disk if possible, load from wherever it can be."""
     with tempfile.TemporaryDirectory(prefix="astjit-") as folder:
         made = Path(folder, "unit.so")
-        build_library(compiler, text, made)
+        build_library(compiler, text, made, options)
         kept = disk.store(key, ".so", made.read_bytes())
         library = _load(kept) or _load(made)  # stays loaded when the folder is gone
         if library is None:

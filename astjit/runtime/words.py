@@ -5,12 +5,13 @@ A user's parameter may be called `type` or `empty`; then ours gets another name,
 
 import builtins
 import keyword
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
 from astjit.fusion.names import Names
+from astjit.runtime.pool import empty_strided_cpu
 from astjit.runtime.threads import threads
 from astjit.types.dtype import DType
 
@@ -20,16 +21,6 @@ MISS = object()
 
 PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
 """The types of tensor whose operations mean what PyTorch says they mean."""
-
-
-def _empty_strided_cpu() -> Callable[..., torch.Tensor]:
-    """`f(sizes, strides, dtype)`: what torch.compile allocates with, in half the usual time."""
-    try:
-        return _C._dynamo.guards._empty_strided_cpu  # type: ignore[no-any-return]
-    except AttributeError:  # a private name
-        return lambda sizes, strides, dtype: torch.empty_strided(
-            sizes, strides, dtype=dtype, device="cpu"
-        )
 
 
 def tensor_guards() -> Any:
@@ -82,7 +73,7 @@ _OBJECTS: dict[str, object] = {
     "device": torch.device,
     "empty_like": torch.empty_like,
     "empty_strided": torch.empty_strided,
-    "empty_strided_cpu": _empty_strided_cpu(),
+    "empty_strided_cpu": empty_strided_cpu,
     "grad_enabled": torch.is_grad_enabled,
     "laid": laid,
     "threads": threads,

@@ -10,6 +10,7 @@ import platform
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,8 +71,14 @@ def probe(preferred: str | None) -> Compiler | None:
     return None
 
 
-def build_library(compiler: Compiler, text: str, path: Path) -> None:
+def build_library(compiler: Compiler, text: str, path: Path, options: Sequence[str] = ()) -> None:
     """Compile `text` into the shared library `path`; the text stays beside it as `.cpp`.
+
+    Args:
+        compiler: from `find_compiler`.
+        text: the source.
+        path: of the library.
+        options: more options, which win over the usual ones.
 
     Raises:
         KernelBuildError: the compiler refused the text or took more than a minute.
@@ -79,7 +86,7 @@ def build_library(compiler: Compiler, text: str, path: Path) -> None:
     """
     source = path.with_suffix(".cpp")
     source.write_text(text, encoding="utf-8")
-    command = [*compiler.command, *flags(), str(source), "-o", str(path)]
+    command = [*compiler.command, *flags(), str(source), "-o", str(path), *options]
     try:
         ran = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False

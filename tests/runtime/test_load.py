@@ -1,11 +1,14 @@
 import pytest
 import torch
 
+import astjit
 from astjit.errors import KernelBuildError
 from astjit.location import Location
 from astjit.runtime import load as module
 from astjit.runtime.load import load, measure, source_line
+from astjit.runtime.pool import POOL
 from astjit.runtime.words import MISS
+from astjit.targets.cxx import find_compiler
 from tests.runtime.made import RMS_NORM, function, made, reads_of
 
 
@@ -123,3 +126,15 @@ def test_the_users_source_line():
     line = test_the_users_source_line.__code__.co_firstlineno
     assert source_line(Location(__file__, line)) == "def test_the_users_source_line():\n"
     assert source_line(Location("nowhere.py", 1)) == ""
+
+
+def test_the_pool_is_asked_for_the_largest_result(monkeypatch):
+    asked = []
+    monkeypatch.setattr(POOL, "prepare", asked.append)
+
+    @astjit.compile
+    def f(x):
+        return x * 2, (x + 1)[:2]
+
+    f(torch.randn(3, 5))
+    assert asked == ([60] if find_compiler() is not None else [])
