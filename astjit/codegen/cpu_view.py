@@ -366,7 +366,9 @@ class CpuView:
 
     def _kept_at(self, value: Result) -> str:
         place = self.kept[value]
-        base = self.scratch_names[value] if place == "scratch" else self.rows[place]
+        if place != "scratch":
+            return self._element_at(next(b for b in self.kernel.buffers if b.name == place))
+        base = self.scratch_names[value]
         return f"{base} + {self.space.col}" if self.vectors else f"{base}[{self.space.col}]"
 
     def _element_at(self, buffer: Buffer) -> str:

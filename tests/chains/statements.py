@@ -71,10 +71,15 @@ VIEWS = _all(
     "{a}.chunk(2, -1)[0]; {a}.T; {a}.unbind(0)[0];"
     "{a}.permute(*reversed(range({a}.dim()))); torch.zeros_like({a}); torch.ones_like({a}) * s"
 )
+EXTREMES = _all(
+    "{a}.amax(-1); {a}.amax(0); {a}.amin(-1, keepdim=True); {a}.max(); {a}.min();"
+    "{a}.amax((0, -1)); {a}.max(-1).values",
+    "zeros",
+)
 EXACT_REDUCTIONS = _all(
-    "{a}.amax(-1); {a}.amax(0); {a}.amin(-1, keepdim=True); {a}.max(); {a}.min(); {a}.any(-1);"
-    "{a}.all(0); {a}.any(); torch.argmax({a}, -1); {a}.argmin(0); {a}.max(-1).values;"
-    "{a}.max(-1).indices; ({a} > 0).sum(-1); {a}.int().sum(0); {a}.amax((0, -1));"
+    "{a}.any(-1);"
+    "{a}.all(0); {a}.any(); torch.argmax({a}, -1); {a}.argmin(0);"
+    "{a}.max(-1).indices; ({a} > 0).sum(-1); {a}.int().sum(0);"
     "torch.count_nonzero({a}, -1); ({a} > 0).sum()"
 )
 GATHERS = _all(
@@ -109,5 +114,5 @@ SUMS = (
         "sum",
     ),
 )
-EXACT = (*UNARY, *BINARY, *BINARY, *TIES, *CASTS, *VIEWS, *EXACT_REDUCTIONS, *GATHERS)
+EXACT = (*UNARY, *BINARY, *BINARY, *TIES, *CASTS, *VIEWS, *EXTREMES, *EXACT_REDUCTIONS, *GATHERS)
 EVERY = (*EXACT, *UNARY, *BINARY, *CURVES, *CURVES, *SUMS, *SUMS, *SUMS)
