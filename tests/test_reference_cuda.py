@@ -441,7 +441,8 @@ EVERY_PIECE = """
 extern "C" __global__ void __launch_bounds__(64)
 every_piece(const float16* __restrict__ x, const long long* __restrict__ k,
             const double* __restrict__ d, float16* __restrict__ tripled, float* __restrict__ low,
-            long long* __restrict__ ends, double* __restrict__ product, int n) {
+            long long* __restrict__ ends, double* __restrict__ product,
+            long long* __restrict__ whole, int n) {
   __shared__ float singles[1][2];
   __shared__ long long integers[2][2];
   __shared__ double doubles[1][2];
@@ -469,6 +470,12 @@ every_piece(const float16* __restrict__ x, const long long* __restrict__ k,
     ends_v[1] = last;
     store_strided(ends, 2, ends_v, 2);
     *product = round_bf16(1.0f) * all;
+    whole[0] = floor_quotient<long long>(k[0], -7);
+    whole[1] = floor_rest<long long>(k[0], -7);
+    whole[2] = shift_left<long long>(k[0], 3);
+    whole[3] = shift_left<long long>(k[0], 64);
+    whole[4] = shift_right<long long>(k[0], 5);
+    whole[5] = shift_right<long long>(k[0], -1);
   }
 }
 """
@@ -498,11 +505,14 @@ def run_every_piece(x, k, d):
     n = x.numel()
     tripled, low = poisoned(n, dtype=torch.half), poisoned()
     ends, product = torch.zeros(3, dtype=torch.int64), poisoned(dtype=torch.float64)
+    whole = torch.zeros(6, dtype=torch.int64)
     helpers = with_needs(*sorted(PIECE_TEXTS))
-    report = emulate(
-        helpers, EVERY_PIECE, "every_piece", None, (x, k, d, tripled, low, ends, product, n), 1, 64
-    )
+    arguments = (x, k, d, tripled, low, ends, product, whole, n)
+    report = emulate(helpers, EVERY_PIECE, "every_piece", None, arguments, 1, 64)
     assert report.errors == []
+    first = int(k[0])
+    shifts = [torch.bitwise_left_shift(k[0], 3), 0, first >> 5, -1 if first < 0 else 0]
+    assert whole.tolist() == [first // -7, first % -7, *map(int, shifts)]
     return tripled, low, ends, product
 
 

@@ -112,19 +112,13 @@ class Lowering:
         call = call_of(piece, self.sizes)
         assert piece.op.rule.computes is not None
         wanted = piece.op.rule.computes(call)
-        narrow = self._narrow(piece, call)
         operands = [
-            None if value is None else self._operand(piece, at, wanted[at], narrow)
+            None
+            if value is None
+            else self._operand(piece, at, wanted[at], _narrow(piece, call, at))
             for at, value in enumerate(piece.operands)
         ]
         self._define(piece.result, self._once(piece.op, *operands, **piece.fields))
-
-    def _narrow(self, piece: Node, call: Call) -> DType | None:
-        """The 16-bit type that wider operands are rounded to first, where eager does so."""
-        if piece.op.wide_numbers or len(call.types) < 2:
-            return None
-        dtype = promoted(call)
-        return dtype if dtype.is_half else None
 
     def _cast(self, piece: Node, *, users: bool) -> None:
         """A cast rounds if it narrows; one that the user wrote does so whatever the numerics."""
@@ -258,3 +252,18 @@ class Lowering:
         if key not in self.made:
             self.made[key] = self.emit.node(op, operands, fields).result
         return self.made[key]
+
+
+def _narrow(piece: Node, call: Call, at: int) -> DType | None:
+    """The 16-bit type that a wider operand is rounded to first, where eager does so.
+
+    Of `wide_numbers` rows eager takes the last operand as it is, but a 0-d tensor before it
+    rounded.
+    """
+    if len(call.types) < 2:
+        return None
+    first = at == 0 and isinstance(call.types[0], TensorType)
+    if piece.op.wide_numbers and not first:
+        return None
+    dtype = promoted(call)
+    return dtype if dtype.is_half else None

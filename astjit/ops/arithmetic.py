@@ -46,8 +46,11 @@ def _is_float(*operands: Number) -> bool:
 
 
 def _reversed(name: str) -> Callable[..., Ref]:
+    """Torch multiplies in the order given, which a 0-d tensor's rounding depends on."""
+
     def build(emit: Emitter, x: Ref, other: Number) -> Ref:
-        return emit.emit(name, other, x)
+        kept = name == "mul" and isinstance(type_of(other), TensorType)
+        return emit.emit(name, x, other) if kept else emit.emit(name, other, x)
 
     return build
 
@@ -78,13 +81,15 @@ def _reversed_floats(name: str) -> Callable[..., Maybe]:
 
 
 def _quotient(emit: Emitter, name: str, x: Ref, other: Number) -> Maybe:
-    """Eager divides 16-bit floats by a number in float32, but by a tensor piece by piece."""
+    """Eager divides 16-bit floats by one number in float32, but by several piece by piece."""
     if not _is_float(x, other):
         return emit.emit(f"integer_{name}", x, other) if divisible(x, other) else NotImplemented
-    kind = type_of(other)
-    if isinstance(kind, TensorType) and (kind.dims or not tensor_of(x).dtype.is_half):
+    kind, dtype = type_of(other), common_dtype(x, other)
+    several = isinstance(kind, TensorType) and any(size != 1 for size in kind.dims)
+    if several or not dtype.is_half:
         return emit.emit(name, *_in_common(emit, x, other))
-    return _once(emit, x, lambda wide: emit.emit(name, wide, other))
+    made = emit.emit(name, brought(emit, brought(emit, x, dtype), F32), brought(emit, other, F32))
+    return emit.emit("to", made, dtype=dtype)
 
 
 def _floor_divide(emit: Emitter, x: Ref, other: Number) -> Maybe:
@@ -101,7 +106,7 @@ def _div_rounded(emit: Emitter, x: Ref, other: Number, *, rounding_mode: str) ->
     return NotImplemented if name is None else _quotient(emit, name, x, other)
 
 
-def _once(emit: Emitter, x: Ref, build: Callable[[Ref], Ref]) -> Ref:
+def once(emit: Emitter, x: Ref, build: Callable[[Ref], Ref]) -> Ref:
     """`build` in float32, its result rounded once to x's dtype."""
     dtype = tensor_of(x).dtype
     if not dtype.is_half:
@@ -137,7 +142,7 @@ def _power(emit: Emitter, x: Ref, *, exponent: float) -> Maybe:
         case 2.0:
             return emit.emit("mul", x, x)
         case 3.0:
-            return _once(emit, x, cube) if dtype is F16 else cube(x)
+            return once(emit, x, cube) if dtype is F16 else cube(x)
         case 0.5 if dtype is not F16:  # float16 goes through pow, which is inf at -inf
             return emit.emit("sqrt", x)
         case -0.5 if dtype is not F16:
@@ -145,7 +150,7 @@ def _power(emit: Emitter, x: Ref, *, exponent: float) -> Maybe:
         case -1.0:
             return emit.emit("reciprocal", x)
         case -2.0:
-            return _once(emit, x, inverse_square) if dtype is F16 else inverse_square(x)
+            return once(emit, x, inverse_square) if dtype is F16 else inverse_square(x)
         case 0.0:
             return NotImplemented
     return emit.emit("pow", x, float(exponent))

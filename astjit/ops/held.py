@@ -1,7 +1,7 @@
 """Which Python numbers a dtype holds: eager refuses those that overflow, in some functions."""
 
 from astjit.ops.spec import Ref, is_tensor, type_of
-from astjit.types.dtype import BF16, F16, F32, F64, I64, Category, DType
+from astjit.types.dtype import BF16, BOOL, F16, F32, F64, I64, Category, DType
 from astjit.types.tensor import ScalarType
 
 LARGEST = {
@@ -26,6 +26,17 @@ def held(value: Ref | float | None, dtype: DType) -> bool:
     kind = type_of(value)
     assert isinstance(kind, ScalarType)
     return dtype in (BF16, F32, F64) or (dtype is I64 and kind.category is not Category.FLOAT)
+
+
+def includes(dtype: DType, other: DType) -> bool:
+    """Whether every number that `other` holds is within the range of `dtype`."""
+    if other is BOOL:
+        return True
+    if dtype.is_float:
+        return LARGEST[dtype] >= (LARGEST[other] if other.is_float else 2.0**other.bits)
+    if other.is_float or dtype is BOOL:
+        return False
+    return dtype is other or (dtype.bits > other.bits and dtype.signed)
 
 
 def _float_held(value: float, dtype: DType) -> bool:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
+from astjit.ops.arithmetic import once
 from astjit.ops.held import LARGEST
 from astjit.ops.rules import ASK, FLOATING_ONE, FLOATING_TENSORS, PROMOTE
 from astjit.ops.scaled import brought, common_dtype
@@ -290,9 +291,9 @@ _ARITHMETIC = (0.0, 1.0, 2.0, 3.0, 0.5, -0.5, -1.0, -2.0)
 
 
 def _ldexp(emit: Emitter, x: Ref, other: Ref) -> Maybe:
-    if tensor_of(other).dtype.is_float or tensor_of(other).dtype is BOOL:
+    if (exponent := tensor_of(other).dtype).is_float or exponent is BOOL:
         return NotImplemented
-    return emit.emit("mul", x, emit.emit("pow", 2.0, other))
+    return once(emit, x, lambda wide: emit.emit("mul", wide, emit.emit("pow", 2.0, other)))
 
 
 def _isclose(
@@ -317,10 +318,10 @@ def _isclose(
 
 
 def _rounded(emit: Emitter, x: Ref, *, decimals: int) -> Maybe:
-    dtype = tensor_of(x).dtype
     if decimals == 0:
         return emit.emit("round", x)
-    return emit.emit("round_decimals", x, decimals=decimals) if dtype.is_float else NotImplemented
+    floats = tensor_of(x).dtype.is_float
+    return emit.emit("round_decimals", x, decimals=decimals) if floats else NotImplemented
 
 
 def _logical(name: str) -> Callable[..., Ref]:
@@ -330,8 +331,7 @@ def _logical(name: str) -> Callable[..., Ref]:
         if not is_tensor(type_of(other)):
             return NotImplemented
         dtype = common_dtype(x, other)
-        narrow = [_narrowed(emit, v, dtype) for v in (x, other)]
-        return emit.emit(name, *narrow)
+        return emit.emit(name, *(_narrowed(emit, v, dtype) for v in (x, other)))
 
     return build  # type: ignore[return-value]
 

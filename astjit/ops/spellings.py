@@ -6,8 +6,8 @@ x.max()  =>  amax(x)        x.float()  =>  to(x, f32)        x.std(1, False)  =>
 from collections.abc import Callable, Sequence
 
 from astjit.ops.arithmetic import pair
-from astjit.ops.held import held
-from astjit.ops.scaled import common_dtype
+from astjit.ops.held import held, includes
+from astjit.ops.scaled import brought, common_dtype
 from astjit.ops.spec import (
     Emitter,
     Field,
@@ -128,7 +128,9 @@ def _masked_fill(emit: Emitter, x: Ref, mask: Ref, value: Number) -> Maybe:
         return NotImplemented
     if category > kind.dtype.category or (isinstance(given, TensorType) and given.dims):
         return NotImplemented
-    made = emit.emit("where", mask, value, x)
+    if isinstance(given, TensorType) and not includes(kind.dtype, given.dtype):
+        return NotImplemented  # eager raises where the value does not fit
+    made = emit.emit("where", mask, brought(emit, value, kind.dtype), x)
     return made if tensor_of(made).is_contiguous else emit.emit("contiguous", made)
 
 

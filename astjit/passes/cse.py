@@ -17,6 +17,7 @@ from astjit.ir.value import Value
 from astjit.ir.walk import has_effect
 from astjit.ops.spec import Trait
 from astjit.passes.rewrite import Replacements
+from astjit.types.tensor import TensorType
 
 _Seen = ChainMap[object, Node]
 
@@ -46,8 +47,13 @@ def _merge(
 def _key(node: Node, numbers: dict[Value | None, int]) -> object:
     """What equal nodes share; `numbers` gives every value a number, equal literals the same."""
     operands = [numbers.setdefault(v, len(numbers)) for v in node.operands]
-    if node.op.traits & Trait.COMMUTATIVE:
+    if node.op.traits & Trait.COMMUTATIVE and not (node.op.wide_numbers and _mixed(node)):
         operands.sort()
     fields = tuple(field_text(f.kind, node.fields[f.name]) for f in node.op.fields)
     types = tuple(r.type for r in node.results)
     return (node.op.name, tuple(operands), fields, types)
+
+
+def _mixed(node: Node) -> bool:
+    """Whether tensors of several dtypes meet: eager rounds a wider first operand."""
+    return len({v.type.dtype for v in node.values if isinstance(v.type, TensorType)}) > 1

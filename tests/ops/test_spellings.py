@@ -92,7 +92,7 @@ def test_selections(dtype):
     mask = x > 0
     assert_same("Tensor.where", x, mask, 0.1)
     assert_same("Tensor.masked_fill", x, mask, 0.1)
-    assert_same("torch.masked_fill", x, mask, torch.tensor(0.1))
+    assert_same("torch.masked_fill", x, mask, torch.tensor(0.1).to(dtype))
     assert_same("torch.clamp_min", x, 0.1)
     assert_same("Tensor.clamp_max", x, 0.1)
     assert_same("torch.nn.functional.relu6", x)
@@ -102,6 +102,12 @@ def test_selections(dtype):
 def test_a_fill_value_of_a_higher_category_is_left_to_torch():
     x = torch.arange(4)
     assert captured("Tensor.masked_fill", x, x > 1, 0.5) is None
+
+
+def test_a_fill_value_that_may_not_fit_is_left_to_torch():
+    x = torch.arange(4).half()
+    assert captured("Tensor.masked_fill", x, x > 1, torch.tensor(0.5)) is None
+    assert_same("Tensor.masked_fill", x.double(), x > 1, torch.tensor(0.5))
 
 
 @pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)

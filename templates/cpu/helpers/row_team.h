@@ -1,11 +1,12 @@
-// needs: core reduce thread
+// needs: core reduce thread wait
 // The threads of a kernel: each has rows of its own or, where rows are few and long, all share each
 // row in chunks. What a reduction gives is the same either way: a chunk of 2^k runs is a subtree
 // of its pairwise tree.
 struct Team {
   static constexpr long most = 256, least_chunk = 128 * W;
   long rows, chunk = 0;  // 0: rows are not cut
-  vf part[4 * most];     // what each chunk of a row gives, for as many as four reductions
+  Meeting meeting;
+  vf part[2][4 * most];  // what each chunk of a row gives, for as many as four reductions
   Team(long rows, long cols, int threads) : rows(rows) {
     if (rows < 4 * threads && rows % threads && cols > least_chunk) chunk = chunk_of(cols);
   }
@@ -27,34 +28,34 @@ struct Team {
   INLINE long end(long size) const {
     return chunk ? least(size, bound((size + chunk - 1) / chunk, 1) * chunk) : size;
   }
-  void wait() const {
-    if (!chunk) return;
-#pragma omp barrier
+  // Where the parts of the next reduction go: who is late still reads the other half.
+  INLINE vf* parts() { return part[meeting.turn() & 1]; }
+  void wait() {
+    if (chunk) meeting.wait(omp_get_num_threads());
   }
 };
 template <int U, class F> HELPER void sweep(const Team& team, long size, F f) {
   sweep<U>(team.begin(size), team.end(size), f);
 }
-HELPER void put_part(Team& team, long at, vf a) { team.part[at] = a; }
-HELPER void get_part(const Team& team, long at, vf& a) { a = team.part[at]; }
+HELPER void put_part(vf* part, long at, vf a) { part[at] = a; }
+HELPER void get_part(const vf* part, long at, vf& a) { a = part[at]; }
 template <class Op, class F> HELPER auto reduce(Team& team, long size, F body) {
   constexpr int U = Op::chains;
   const long end = team.end(size), step = team.chunk ? team.chunk : size;
   long begin = team.begin(size);
+  vf* const part = team.parts();
   auto all = fill(Op::init);
   do {
     all = reduce_lanes<Op, U>(begin, least(begin + step, end), body);
-    if (team.chunk && begin < end) put_part(team, begin / step, all);
+    if (team.chunk && begin < end) put_part(part, begin / step, all);
   } while ((begin += step) < end);
   if (!team.chunk) return fold<Op>(all);
   team.wait();
   Cascade<Op, decltype(all)> cascade;
   const long last = (size - 1) / step;
   for (long at = 0; at <= last; ++at) {
-    get_part(team, at, all);
+    get_part(part, at, all);
     if (at < last) cascade.add(all);
   }
-  all = cascade.total(all);
-  team.wait();  // before anybody writes its next part
-  return fold<Op>(all);
+  return fold<Op>(cascade.total(all));
 }

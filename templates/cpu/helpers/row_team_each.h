@@ -10,11 +10,9 @@ static T reduce_each(Team& team, long size, T init, F body) {
   const long chunk = Team::chunk_of(size), end = team.end(size);
   typedef T Part __attribute__((may_alias));
   Part own[Team::most] = {init};
-  Part* part = team.chunk ? (Part*)team.part : own;
+  Part* part = team.chunk ? (Part*)team.parts() : own;
   for (long begin = team.begin(size); begin < end; begin += chunk)
     part[begin / chunk] = reduce_each<Op>(begin, least(begin + chunk, end), init, body);
   team.wait();
-  const T all = halves<Op, T>(part, size ? (size + chunk - 1) / chunk : 1);
-  team.wait();  // before anybody writes its next part
-  return all;
+  return halves<Op, T>(part, size ? (size + chunk - 1) / chunk : 1);
 }

@@ -37,9 +37,9 @@ template <class... Ops, int N> HELPER Several<float, N> fold_each(Each<Ops...>, 
 template <class Op, int N> HELPER Several<float, N> fold(const Several<vf, N>& a) {
   return fold_each(Op{}, a);
 }
-template <int N> HELPER void put_part(Team& team, long at, const Several<vf, N>& a) {
-  each<N>([&](auto k) INLINE { team.part[at * N + k] = a[k]; });
+template <int N> HELPER void put_part(vf* part, long at, const Several<vf, N>& a) {
+  each<N>([&](auto k) INLINE { part[at * N + k] = a[k]; });
 }
-template <int N> HELPER void get_part(const Team& team, long at, Several<vf, N>& a) {
-  each<N>([&](auto k) INLINE { a[k] = team.part[at * N + k]; });
+template <int N> HELPER void get_part(const vf* part, long at, Several<vf, N>& a) {
+  each<N>([&](auto k) INLINE { a[k] = part[at * N + k]; });
 }
