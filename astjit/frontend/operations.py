@@ -243,6 +243,9 @@ class Operations:
     def _stride(self, tensor: SymbolicTensor, dim: object = None) -> object:
         if self.capture.sizes.equal(tensor.kind.numel, 0):  # types do not hold them
             raise Stop("the strides of a tensor without elements")
+        asked = range(tensor.kind.rank) if dim is None else [int(dim)]  # type: ignore[call-overload]
+        if any(tensor.kind.dims[axis] == 1 for axis in asked):  # they may be anything
+            raise Stop("the stride of an axis of size 1")
         strides = tuple(self._number(s) for s in tensor.kind.element_strides())
         return strides if dim is None else strides[int(dim)]  # type: ignore[call-overload]
 

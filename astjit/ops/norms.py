@@ -126,8 +126,8 @@ def _batch_norm(
     var: Ref,
     weight: Ref | None,
     bias: Ref | None,
-    *,
-    eps: float,
+    momentum: Number,
+    eps: Number,
 ) -> Maybe:
     """With running statistics: `input * scale + shift` of each channel, as in eager."""
     kind = tensor_of(x)
@@ -151,7 +151,7 @@ def _batch_norm(
 
 
 def _group_norm(
-    emit: Emitter, x: Ref, weight: Ref | None, bias: Ref | None, *, num_groups: int, eps: float
+    emit: Emitter, x: Ref, weight: Ref | None, bias: Ref | None, eps: Number, *, num_groups: int
 ) -> Maybe:
     """The mean and variance of each group of channels of a sample."""
     kind = tensor_of(x)
@@ -246,16 +246,18 @@ SPELLINGS = (
         torch=(f"{F}batch_norm",),
         signature="input, running_mean, running_var, weight=None, bias=None, training=False, "
         "momentum=0.1, eps=1e-05",
-        build=lambda emit, *operands, momentum, eps: _batch_norm(emit, *operands, eps=eps),
-        operands=(*X, Operand("running_mean"), Operand("running_var"), *AFFINE),
-        fields=(Field("momentum", FieldKind.NUMBER), EPS),
+        build=_batch_norm,
+        operands=(
+            *(*X, Operand("running_mean"), Operand("running_var"), *AFFINE),
+            *(Operand("momentum"), Operand("eps")),
+        ),
     ),
     Spelling(
         torch=(f"{F}group_norm",),
         signature="input, num_groups, weight=None, bias=None, eps=1e-05",
         build=_group_norm,
-        operands=(*X, *AFFINE),
-        fields=(Field("num_groups", FieldKind.INT), EPS),
+        operands=(*X, *AFFINE, Operand("eps")),
+        fields=(Field("num_groups", FieldKind.INT),),
     ),
     _summed("nansum", _nansum),
     _summed("nanmean", _nanmean),

@@ -4,6 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+import astjit
+from astjit.errors import AstjitWarning
 from astjit.frontend.stops import NeedsGrad, Stop
 from tests.frontend.replay import Captured, same
 
@@ -159,3 +161,18 @@ def test_calls_that_stop(function, reason):
     with pytest.raises(Stop, match=reason):
         Captured(function, argument)
     assert torch.equal(argument, kept)
+
+
+def test_the_stride_of_an_axis_of_size_1_is_not_told():
+    def steps(x):
+        return x * 2, x.stride(0)
+
+    def all_steps(x):
+        return x * 2, x.stride()
+
+    wide = torch.empty_strided((1, 4), (77, 1)).fill_(1.0)
+    for function in (steps, all_steps):
+        with pytest.warns(AstjitWarning, match="the stride of an axis of size 1"):
+            assert astjit.compile(function)(wide)[1] == function(wide)[1]
+    fast = astjit.compile(lambda x: (x * 2, x.stride(1)), fullgraph=True)
+    assert fast(wide)[1] == 1
