@@ -107,7 +107,8 @@ class CpuColumns(CpuView):
 
     def _scalar_at(self, buffer: Buffer) -> str:
         """Where an element is that varies over neither rows nor columns."""
-        return f"{self.rows[buffer.name]}[0]"
+        name = self.rows[buffer.name] if self._start(buffer) else buffer.name  # before any strip
+        return f"{name}[0]"
 
     def _kept_at(self, value: Result) -> str:
         return self._element_at(next(b for b in self.kernel.buffers if b.name == self.kept[value]))

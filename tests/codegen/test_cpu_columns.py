@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 import torch
 
+import astjit
 from tests.codegen import columns, records
 from tests.codegen.columns import DTYPES, assert_close, inputs_of, run_on_cpu, shape_of
 from tests.fusion.column_cases import BY_NAME, COLUMN_CASES
@@ -91,3 +92,15 @@ def test_a_value_of_a_column_is_kept_in_an_array_only_if_a_sweep_reads_it():
 def test_the_record_reads_what_the_hand_written_text_reads():
     _, text = columns.build_cpu([records.square_sum0()], records.source_line)
     assert "columns<8, Sum>(strip, {column_sum}" in text.kernels
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_a_tensor_of_one_element_beside_columns(dtype):
+    def scaled(x, s):
+        return (x * s).sum(0), torch.softmax(x + s, 0)
+
+    x, s = torch.randn(33, 40).to(dtype), torch.tensor(2.5).to(dtype)
+    compiled = astjit.compile(scaled, fullgraph=True)
+    for ours, eager in zip(compiled(x, s), scaled(x, s), strict=True):
+        torch.testing.assert_close(ours, eager)
+    assert compiled.cpp_source(x, s).count("_kernel(") == 1
