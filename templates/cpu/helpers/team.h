@@ -4,7 +4,7 @@ HELPER long lower_half(long n) {  // the largest power of two below n > 1
   return 1l << (63 - __builtin_clzl(n - 1));
 }
 // Rows added up one by one: a column's error shows whole, where a row's is the mean over its lanes.
-constexpr long run_rows = 16;
+constexpr long run_rows = 8;
 constexpr long strip_columns = 8 * W, most_parts = 32;
 // All columns of a kernel, in strips. Each thread takes strips of its own, or, where there are
 // fewer strips than threads, all take parts of the rows of one. A part has run_rows * 2^k rows: it is a
