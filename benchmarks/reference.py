@@ -173,15 +173,18 @@ def check(library: ctypes.CDLL, name: str, draws: int = 8) -> tuple[float, float
 
 
 def times_of(
-    runs: dict[str, Callable[[], object]], seconds: float, of: Callable[[list[float]], float]
+    runs: dict[str, Callable[[], object]],
+    seconds: float,
+    of: Callable[[list[float]], float],
+    least: int = 5,
 ) -> dict[str, float]:
-    """Each one's median (or best) time, called in turn for about `seconds` in all."""
+    """Each one's median (or best) time, called in turn for about `seconds`, `least` times each."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():
         for _ in range(3):
             run()
     stop = time.perf_counter() + seconds
-    while time.perf_counter() < stop or len(next(iter(times.values()))) < 5:
+    while time.perf_counter() < stop or len(next(iter(times.values()))) < least:
         for name, run in runs.items():
             start = time.perf_counter()
             run()

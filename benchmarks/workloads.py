@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 Tensors = tuple[torch.Tensor, ...]
+Make = Callable[[int, int, torch.dtype], Tensors]
 
 
 def bias_gelu(x: torch.Tensor, bias: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
@@ -59,10 +60,10 @@ class Workload:
     """
 
     function: Callable[..., object]
-    inputs: Callable[[int, int, torch.dtype], Tensors]
+    inputs: Make
 
 
-def _like(*kinds: str) -> Callable[[int, int, torch.dtype], Tensors]:
+def like(*kinds: str) -> Make:
     """Normal inputs: "full" is [rows, cols], "row" is [cols]."""
 
     def make(rows: int, cols: int, dtype: torch.dtype) -> Tensors:
@@ -73,12 +74,12 @@ def _like(*kinds: str) -> Callable[[int, int, torch.dtype], Tensors]:
 
 
 WORKLOADS = {
-    "bias_gelu": Workload(bias_gelu, _like("full", "row", "full")),
-    "bias_gelu_erf": Workload(bias_gelu_erf, _like("full", "row", "full")),
-    "swiglu": Workload(swiglu, _like("full", "full")),
-    "softmax": Workload(softmax, _like("full")),
-    "log_softmax": Workload(log_softmax, _like("full")),
-    "layer_norm": Workload(layer_norm, _like("full", "row", "row")),
-    "layer_norm_by_hand": Workload(layer_norm_by_hand, _like("full", "row", "row")),
-    "rms_norm": Workload(rms_norm, _like("full", "full", "row")),
+    "bias_gelu": Workload(bias_gelu, like("full", "row", "full")),
+    "bias_gelu_erf": Workload(bias_gelu_erf, like("full", "row", "full")),
+    "swiglu": Workload(swiglu, like("full", "full")),
+    "softmax": Workload(softmax, like("full")),
+    "log_softmax": Workload(log_softmax, like("full")),
+    "layer_norm": Workload(layer_norm, like("full", "row", "row")),
+    "layer_norm_by_hand": Workload(layer_norm_by_hand, like("full", "row", "row")),
+    "rms_norm": Workload(rms_norm, like("full", "full", "row")),
 }
