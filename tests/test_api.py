@@ -376,8 +376,6 @@ def test_torch_compile_looks_into_the_original():
     assert square.cache_info().misses == 0
 
 
-
-
 @pytest.mark.slow
 def test_without_a_compiler_everything_runs_with_one_warning(tmp_path):
     script = tmp_path / "user.py"

@@ -33,6 +33,10 @@ from astjit.text.environment import template_root
 SMALLEST = 1 << 20
 """Bytes from which a result's memory comes from the pool: below, its pages are soon used again."""
 
+WORTH = 1 << 25
+"""Bytes of a result for which the pool is built: the C library maps memory anew for each that is
+larger, and no gain could be measured below."""
+
 _MOST = 1 << 30
 _HUGE_PAGE = 1 << 21
 _C: Any = torch._C
@@ -77,7 +81,7 @@ class Pool:
         Returns:
             the thread that builds the library, if it has to be built.
         """
-        if self._asked or largest < SMALLEST or not sys.platform.startswith("linux"):
+        if self._asked or largest < WORTH or not sys.platform.startswith("linux"):
             return None
         self._asked = True
         options = _options()

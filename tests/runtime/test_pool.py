@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from astjit.runtime import pool as module
-from astjit.runtime.pool import POOL, SMALLEST, Pool, bound
+from astjit.runtime.pool import POOL, SMALLEST, WORTH, Pool, bound
 from astjit.targets.cxx import find_compiler
 
 HUGE = 1 << 21
@@ -27,7 +27,7 @@ def output():
     """Allocates from the pool."""
     if find_compiler() is None or not sys.platform.startswith("linux"):
         pytest.skip("no C++ compiler")
-    thread = POOL.prepare(SMALLEST)
+    thread = POOL.prepare(WORTH)
     if thread is not None:
         thread.join()
     assert POOL.started
@@ -228,8 +228,8 @@ LATE = """
 import sys
 sys.path.insert(0, {root!r})
 import torch
-from astjit.runtime.pool import POOL, SMALLEST, empty_strided_cpu
-thread = POOL.prepare(SMALLEST)
+from astjit.runtime.pool import POOL, SMALLEST, WORTH, empty_strided_cpu
+thread = POOL.prepare(WORTH)
 thread and thread.join()
 assert POOL.started
 keep = empty_strided_cpu((SMALLEST,), (1,), torch.float32).fill_(1)
@@ -252,9 +252,9 @@ def test_storages_that_outlive_everything(output):
 def test_only_large_results_ask_for_it_and_only_once(monkeypatch):
     monkeypatch.setenv("CXX", "/nonexistent")
     pool = Pool()
-    assert pool.prepare(SMALLEST - 1) is None
+    assert pool.prepare(WORTH - 1) is None
     assert pool._asked is False
-    assert pool.prepare(SMALLEST) is None
+    assert pool.prepare(WORTH) is None
     assert pool._asked is True
     assert (pool.started, pool.idle(), pool.release()) == (False, 0, 0)
 
@@ -268,12 +268,12 @@ def test_what_cannot_be_built_is_left_to_pytorch(monkeypatch, caplog, output):
     monkeypatch.setattr(module, "build_apart", refuse)
     pool = Pool()
     with caplog.at_level("INFO", "astjit.build"):
-        pool.prepare(SMALLEST).join()
+        pool.prepare(WORTH).join()
     assert not pool.started
     assert "allocated by PyTorch alone: no" in caplog.text
     monkeypatch.setattr(module.torch, "__file__", "/nonexistent/torch/__init__.py")
     pool = Pool()
-    assert pool.prepare(SMALLEST) is None
+    assert pool.prepare(WORTH) is None
 
 
 def test_an_output_that_is_not_what_it_should_be_is_refused():
