@@ -1,8 +1,12 @@
 """Where a buffer's elements are: offsets from axis indices, dense or strided."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from astjit.fusion.kernel import Buffer, Kernel
+from astjit.codegen.expression import RANKS, Text
+from astjit.fusion.kernel import Buffer, Kernel, access_axes, indices
+from astjit.ir.function import Node
+from astjit.ir.value import Value
 
 _INDEX = {"rows": "row", "cols": "col", "n": "i", "outer": "slab"}
 
@@ -57,7 +61,7 @@ def line_offset(buffer: Buffer, space: Space, wide: str) -> str:
         space: the loops.
         wide: text that makes an index 64 bits wide, with {0}; "{0}" where it is already.
     """
-    outer = [a for a in buffer.axes if a != space.inner]
+    outer = [a for a in buffer.axes if a not in (space.inner, "*")]
     if not outer:
         return ""
     if buffer.strides is None:
@@ -71,9 +75,31 @@ def line_offset(buffer: Buffer, space: Space, wide: str) -> str:
         return f"{index} * {space.inner}" if space.inner in buffer.axes else index
     terms = []
     for axis, stride in zip(buffer.axes, buffer.strides, strict=True):
-        if axis != space.inner and stride != 0:
+        if axis not in (space.inner, "*") and stride != 0:
             index = wide.format(index_name(axis))
             terms.append(index if stride == 1 else f"{index} * {stride}")
+    return " + ".join(terms)
+
+
+def picked(node: Node, buffer: Buffer, index: Callable[[Value], Text]) -> str:
+    """The element offset that the index values of a load make, "" where there are none.
+
+    Args:
+        node: the load.
+        buffer: what it reads.
+        index: the text of an index value.
+    """
+    terms = []
+    values = iter(indices(node)[0])
+    for at, axis in enumerate(access_axes(node)):
+        if axis != "*":
+            continue
+        text, after = index(next(values)), buffer.axes[at + 1 :]
+        stride = " * ".join(after) or 1 if buffer.strides is None else buffer.strides[at]
+        if stride == 1:
+            terms.append(text.wrapped(RANKS["+"]))
+        elif stride != 0:
+            terms.append(f"{text.wrapped(RANKS['*'])} * {stride}")
     return " + ".join(terms)
 
 

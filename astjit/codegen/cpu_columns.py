@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from astjit.codegen.address import Space, axis_stride, index_name, split_line
+from astjit.codegen.cpu_places import Places, initial
 from astjit.codegen.cpu_view import FIXED as ROW_NAMES
-from astjit.codegen.cpu_view import CpuView, Step, initial
+from astjit.codegen.cpu_view import CpuView, Step
 from astjit.codegen.dialect import CPU
 from astjit.codegen.expression import Text
 from astjit.codegen.names import Names
@@ -48,8 +49,30 @@ class ColumnSweep:
     closing: str
 
 
+class ColumnPlaces(Places):
+    """Places of a kernel whose reduced axes are not the innermost."""
+
+    def element(self, buffer: Buffer) -> str:
+        """What a load or store at an element reaches."""
+        terms = [(index_name(a), a) for a in (*self.kernel.reduced, self.space.inner)]
+        offset, base = _offset(buffer, terms), self.rows[buffer.name]
+        if self.vectors and self.space.inner in buffer.axes:
+            return f"{base} + {offset}"
+        return f"{base}[{offset or '0'}]"
+
+    def scalar(self, buffer: Buffer) -> str:
+        """Where an element is that varies over neither rows nor columns."""
+        return f"{self.rows.get(buffer.name, buffer.name)}[0]"
+
+    def kept(self, value: Result) -> str:
+        """Where a kept value lies."""
+        return self.element(next(b for b in self.kernel.buffers if b.name == self.places[value]))
+
+
 class CpuColumns(CpuView):
     """A column kernel as its template sees it."""
+
+    places = ColumnPlaces
 
     def __init__(self, renamed: Renamed, source: SourceLine) -> None:
         self.columns = ColumnValues(renamed.kernel)
@@ -98,21 +121,6 @@ class CpuColumns(CpuView):
         rest = "\n".join(s.before + s.opening + s.body for s in self.sweeps)
         return block(prune(lines, rest), _INDENT)
 
-    def _element_at(self, buffer: Buffer) -> str:
-        terms = [(index_name(a), a) for a in (*self.kernel.reduced, self.space.inner)]
-        offset, base = _offset(buffer, terms), self.rows[buffer.name]
-        if self.vectors and self.space.inner in buffer.axes:
-            return f"{base} + {offset}"
-        return f"{base}[{offset or '0'}]"
-
-    def _scalar_at(self, buffer: Buffer) -> str:
-        """Where an element is that varies over neither rows nor columns."""
-        name = self.rows[buffer.name] if self._start(buffer) else buffer.name  # before any strip
-        return f"{name}[0]"
-
-    def _kept_at(self, value: Result) -> str:
-        return self._element_at(next(b for b in self.kernel.buffers if b.name == self.kept[value]))
-
     # -- passes --------------------------------------------------------------------------------
     def _steps(self, here: Pass, indent: int) -> list[Step]:
         column = [n for n in here.scalars if self.columns.holds(n.results[0])]
@@ -144,7 +152,7 @@ class CpuColumns(CpuView):
         body += [self._store_text(self._array_at(v), inner, v, "") for v in kept]
         for node in stores:
             buffer = self.kernel.buffer(node.operands[0])
-            at, dtype = self._element_at(buffer), buffer.dtype.name
+            at, dtype = self.at.element(buffer), buffer.dtype.name
             body.append(f"if (strip.leads) {self._store_text(at, inner, node.values[1], dtype)}")
         col = self.space.col
         opening = f"each_col(strip.width, [&](long {col}, auto mask) INLINE {{"
@@ -181,12 +189,12 @@ class CpuColumns(CpuView):
         lines = []
         kept_in = {(v, self.kept[v]) for v in here.keeps}
         for value in here.keeps:
-            at, dtype = self._kept_at(value), self._kept_dtype(value)
+            at, dtype = self.at.kept(value), self.at.kept_dtype(value)
             lines.append(self._store_text(at, inner, value, dtype))
         for node in here.stores:
             buffer = self.kernel.buffer(node.operands[0])
             if (node.values[1], buffer.name) not in kept_in:
-                at = self._element_at(buffer)
+                at = self.at.element(buffer)
                 lines.append(self._store_text(at, inner, node.values[1], buffer.dtype.name))
         return lines
 
@@ -254,7 +262,7 @@ class CpuColumns(CpuView):
             node, half = value.node, False
             if isinstance(node, Node) and is_load(node):
                 buffer = self.kernel.buffer(node.operands[0])
-                at, wish = self._element_at(buffer), f"{buffer.name}_v"
+                at, wish = self.at.element(buffer), f"{buffer.name}_v"
                 half = buffer.dtype.is_half
             else:
                 at, wish = self._array_at(value), f"{self.arrays[value]}_v"
@@ -272,7 +280,7 @@ class CpuColumns(CpuView):
         if value not in reads and is_load(node):
             buffer = self.kernel.buffer(node.operands[0])
             if self.space.inner not in buffer.axes:
-                at = self._element_at(buffer)
+                at = self.at.element(buffer)
                 text = f"element({at})" if buffer.dtype.is_half else at
                 name = inner.names.take(f"{buffer.name}_{index_name(self.kernel.reduced[0])}")
                 inner.texts[value] = Text(name)

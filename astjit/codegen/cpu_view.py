@@ -4,11 +4,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from astjit.codegen.address import (
-    inner_stride,
+    index_name,
     line_offset,
     space_of,
     split_line,
 )
+from astjit.codegen.cpu_places import Places, initial
 from astjit.codegen.dialect import CPU
 from astjit.codegen.expression import Text
 from astjit.codegen.names import Names
@@ -16,14 +17,23 @@ from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
 from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, user_name
-from astjit.fusion.kernel import Buffer, is_load, is_reduce, is_store
+from astjit.fusion.kernel import (
+    Buffer,
+    access_axes,
+    is_load,
+    is_position,
+    is_reduce,
+    is_store,
+    may_fail,
+    position_axis,
+)
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result, Value
 from astjit.ops.reduce import COMBINES
 from astjit.types.dtype import F32
 
-FIXED = ("threads", "team", "mask", "u", "work", "tile", "tiles", "begin", "end", "line")
+FIXED = ("threads", "team", "status", "mask", "u", "work", "tile", "tiles", "begin", "end", "line")
 TOGETHER = 4  # reductions in one walk
 TILE = 4096  # elements of a row that one thread takes at a time, where rows are cut
 
@@ -58,6 +68,8 @@ class Step:
 class CpuView:
     """A kernel as the CPU templates see it."""
 
+    places = Places
+
     def __init__(self, renamed: Renamed, source: SourceLine) -> None:
         kernel, schedule, scope = renamed.kernel, renamed.schedule, renamed.scope
         self.renamed, self.kernel, self.space = renamed, kernel, space_of(kernel)
@@ -71,9 +83,13 @@ class CpuView:
         cuts = cut(kernel, self.kept)
         plain = cut(kernel, {}).passes
         self.elements = {r for p in plain for n in p.nodes for r in n.results}
+        self.rows: dict[str, str] = {}
+        self.scratch_names: dict[Result, str] = {}
+        at = (self.rows, self.kept, self.scratch_names)
+        self.at = self.places(kernel, self.space, *at, vectors=self.vectors)
         self.uniforms = block(self._uniform_lines(list(cuts.uniforms)), 2)
-        self.rows = {b.name: self._row_name(b, scope) for b in kernel.buffers}
-        self.scratch_names = {v: scope.take(f"{v.name or 'kept'}_scratch") for v in self.scratch}
+        self.rows |= {b.name: self._row_name(b, scope) for b in kernel.buffers}
+        self.scratch_names |= {v: scope.take(f"{v.name or 'kept'}_scratch") for v in self.scratch}
         indent = 4 if self.space.line or kernel.kind == "full" else 2
         indent += 2 if kernel.kind == "pointwise" and self.space.inner else 0  # the loop over tiles
         self.parts = self._parts(list(cuts.finals), scope)
@@ -106,6 +122,8 @@ class CpuView:
         if self.scratch:
             arguments.append(Argument("work", "work", "pointer"))
         arguments += [Argument("part", name, "pointer") for name in self.parts.values()]
+        if may_fail(kernel):
+            arguments.append(Argument("status", "status", "status"))
         arguments.append(Argument("threads", "threads", "int"))
         return arguments
 
@@ -127,6 +145,8 @@ class CpuView:
                 declarations.append("float* work")
             elif argument.role == "part":
                 declarations.append(f"{self._part_kinds[argument.name]}* {argument.name}")
+            elif argument.role == "status":
+                declarations.append("int* status")
             else:
                 declarations.append(f"{argument.ctype} {argument.name}")
         return parameters(f'extern "C" void {self.kernel.name}(', declarations, ") {")
@@ -134,7 +154,7 @@ class CpuView:
     # -- rows ----------------------------------------------------------------------------------
     def _row_name(self, buffer: Buffer, scope: Names) -> str:
         moves = line_offset(buffer, self.space, "{0}")
-        varies = self.space.inner in buffer.axes
+        varies = self.space.inner in buffer.axes or "*" in buffer.axes
         return scope.take(f"{buffer.name}_row") if moves and varies else buffer.name
 
     def _row_lines(self, indent: int) -> str:
@@ -197,11 +217,8 @@ class CpuView:
 
     def _scalar_store(self, node: Node) -> str:
         buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
-        text, at = self.writer.text(value, buffer.dtype.compute).text, self._scalar_at(buffer)
+        text, at = self.writer.text(value, buffer.dtype.compute).text, self.at.scalar(buffer)
         return f"put({at}, {text});" if buffer.dtype.is_half else f"{at} = {text};"
-
-    def _scalar_at(self, buffer: Buffer) -> str:
-        return f"{buffer.name}[{line_offset(buffer, self.space, '{0}') or '0'}]"
 
     # -- statements ----------------------------------------------------------------------------
     def _uniform_lines(self, nodes: list[Node]) -> list[str]:
@@ -225,13 +242,21 @@ class CpuView:
         return uses
 
     def _scalar_load(self, node: Node, uses: Counter[Value]) -> list[str] | None:
+        if is_position(node):
+            self.writer.texts[node.result] = Text(index_name(position_axis(node)))
+            return []
         if not is_load(node):
             return None
         (value,) = node.results
         buffer = self.kernel.buffer(node.operands[0])
-        text = Text(self._scalar_at(buffer))
+        text = Text(self.at.scalar(buffer))
+        if "*" in access_axes(node):
+            text = Text(
+                f"{self.rows.get(buffer.name, buffer.name)}[{self.at.offset(node, self.writer)}]"
+            )
         if buffer.dtype.is_half:
             text = Text(f"element({text.text})")
+        text = self.at.guarded(node, text, self.writer)
         if uses[value] == 1:
             self.writer.texts[value] = text
             return []
@@ -298,14 +323,14 @@ class CpuView:
         lines = inner.write(nodes, used, lambda n: self._element(n, inner, reads))
         if stores:
             for value in here.keeps:
-                at, held = self._kept_at(value), self._kept_dtype(value)
+                at, held = self.at.kept(value), self.at.kept_dtype(value)
                 lines.append(self._store_text(at, inner, value, held))
             kept_in = {(v, self.kept[v]) for v in here.keeps}
             for node in here.stores:
                 buffer = self.kernel.buffer(node.operands[0])
                 if (node.values[1], buffer.name) in kept_in:
                     continue  # keeping it there was the store
-                at = self._element_at(buffer)
+                at = self.at.element(buffer)
                 lines.append(self._store_text(at, inner, node.values[1], buffer.dtype.name))
         if not reductions:
             return Sweep("", "", "", "", block(lines, indent))
@@ -333,11 +358,16 @@ class CpuView:
 
     def _element(self, node: Node, inner: Writer, reads: set[Result]) -> list[str] | None:
         (value,) = node.results
+        if is_position(node):
+            inner.texts[value] = Text(index_name(position_axis(node)))
+            return []
         if value in reads:
-            address, dtype = self._kept_at(value), self._kept_dtype(value)
+            address, dtype = self.at.kept(value), self.at.kept_dtype(value)
         elif is_load(node):
             buffer = self.kernel.buffer(node.operands[0])
-            address, dtype = self._element_at(buffer), buffer.dtype.name
+            address, dtype = self.at.element(buffer), buffer.dtype.name
+            if "*" in access_axes(node):
+                address = self.at.picked(node, buffer, inner)
         else:
             return None
         wish = self._load_wish(node, value)
@@ -346,8 +376,10 @@ class CpuView:
         inner.texts[value] = Text(name)
         if self.vectors:
             return [f"const {kind} {name} = load({address}, mask);"]
-        half = dtype in ("bf16", "f16")
-        return [f"const {kind} {name} = {f'element({address})' if half else address};"]
+        text = f"element({address})" if dtype in ("bf16", "f16") else address
+        if is_load(node) and value not in reads:
+            text = self.at.guarded(node, Text(text), inner).text
+        return [f"const {kind} {name} = {text};"]
 
     def _load_wish(self, node: Node, value: Result) -> str:
         if is_load(node):
@@ -359,39 +391,3 @@ class CpuView:
             return f"store({at}, {self._as_element(inner, value)}, mask);"
         text = inner.text(value).text
         return f"put({at}, {text});" if dtype in ("bf16", "f16") else f"{at} = {text};"
-
-    def _kept_dtype(self, value: Result) -> str:
-        place = self.kept[value]
-        return next((b.dtype.name for b in self.kernel.buffers if b.name == place), "f32")
-
-    def _kept_at(self, value: Result) -> str:
-        place = self.kept[value]
-        if place != "scratch":
-            return self._element_at(next(b for b in self.kernel.buffers if b.name == place))
-        base = self.scratch_names[value]
-        return f"{base} + {self.space.col}" if self.vectors else f"{base}[{self.space.col}]"
-
-    def _element_at(self, buffer: Buffer) -> str:
-        stride = inner_stride(buffer, self.space)
-        base, col = self.rows[buffer.name], self.space.col
-        if stride == 0:
-            return f"{base} + 0" if self.vectors else f"{base}[0]"
-        index = col if stride == 1 else f"{col} * {stride}"
-        return f"{base} + {index}" if self.vectors else f"{base}[{index}]"
-
-
-def initial(combine: str, dtype: str) -> str:
-    """The value that a combine starts from."""
-    if combine in ("sum", "prod"):
-        return "0" if combine == "sum" else "1"
-    if combine in ("any", "all"):
-        return "false" if combine == "any" else "true"
-    sign = "-" if combine == "max" else ""
-    if dtype.startswith(("f", "bf")):
-        return f"{sign}__builtin_inff()" if dtype != "f64" else f"{sign}__builtin_inf()"
-    bits = {"bool": 1, "u8": 8}.get(dtype) or int(dtype[1:])
-    if dtype in ("bool", "u8"):
-        return "0" if combine == "max" else str(2**bits - 1)
-    top = 2 ** (bits - 1) - 1
-    suffix = "l" if bits == 64 else ""
-    return f"(-{top}{suffix} - 1)" if combine == "max" else f"{top}{suffix}"

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from astjit.codegen.address import Space as Loops
 from astjit.codegen.address import index_name, split_line
+from astjit.codegen.cuda_reductions import Reduction, initial
 from astjit.codegen.cuda_view import FIXED as ROW_NAMES
-from astjit.codegen.cuda_view import CudaView, Reduction, Step, initial
+from astjit.codegen.cuda_view import CudaView, Step
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import Text
 from astjit.codegen.names import Names

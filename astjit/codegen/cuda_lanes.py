@@ -6,20 +6,33 @@ it is used and narrowed where it is stored.
 
 from collections.abc import Mapping
 
-from astjit.codegen.address import Space, inner_stride, line_offset
+from astjit.codegen.address import Space, inner_stride, line_offset, picked
 from astjit.codegen.dialect import CUDA
-from astjit.codegen.expression import Text
+from astjit.codegen.expression import RANKS, Text, number
 from astjit.codegen.values import Writer, count_uses, dtype_of, user_name
-from astjit.fusion.kernel import Buffer, Kernel, is_load
+from astjit.fusion.kernel import (
+    Buffer,
+    Kernel,
+    access_axes,
+    facts,
+    indices,
+    is_load,
+    is_position,
+)
 from astjit.fusion.schedule import Schedule
-from astjit.fusion.stages import Pass
+from astjit.fusion.stages import Pass, is_element
 from astjit.ir.function import Node, maker
 from astjit.ir.value import Result, Value
 from astjit.ops.table import OPS
-from astjit.types.dtype import DType
+from astjit.types.dtype import I64, DType
 
 WIDE = "static_cast<long long>({0})"  # an index of 64 bits
 _ROUND = OPS["round_to"]
+
+
+def picked_offset(node: Node, buffer: Buffer, writer: Writer) -> str:
+    """The element offset that a load's index values make."""
+    return picked(node, buffer, lambda v: writer.text(v, I64)) or "0"
 
 
 def held_dtype(kernel: Kernel, value: Result) -> DType:
@@ -43,6 +56,7 @@ class Lanes:
         arrays: the register arrays of kept values.
         starts: the variable that holds where a row starts in a buffer.
         pieces: helper pieces that the statements use, added to.
+        reaching: whether a lane of the last pass loads by itself: none beyond the row may.
     """
 
     def __init__(
@@ -60,6 +74,8 @@ class Lanes:
         self.arrays, self.starts = arrays, starts
         self.kept = schedule.kept(kernel)
         self.pieces: set[str] = set()
+        self.elements = {v for v, f in facts(kernel).items() if is_element(kernel, f.axes)}
+        self.reaching = False
 
     def write(self, here: Pass, inner: Writer) -> tuple[list[str], list[str], list[str]]:
         """Loads and declarations, one lane's statements, and stores of a pass."""
@@ -73,6 +89,7 @@ class Lanes:
                 buffer = next(b for b in self.kernel.buffers if b.name == self.kept[kept])
                 loads.append(self.vector_load(buffer))
                 self._lane(inner, kept, f"{self.vectors[buffer.name]}[v]", buffer.dtype)
+        self.reaching = False
         targets, declared = self._targets(here, stores)
         used = count_uses([*here.nodes, *here.reductions, *here.stores])
 
@@ -80,6 +97,10 @@ class Lanes:
             (value,) = node.results
             if value in reads:
                 return []
+            if is_position(node):
+                return self._position(node, inner)
+            if is_load(node) and "*" in access_axes(node):
+                return self._picked(node, inner, loads, used[value])
             if is_load(node):
                 buffer = self.kernel.buffer(node.operands[0])
                 if self.space.inner not in buffer.axes:
@@ -122,6 +143,56 @@ class Lanes:
         at = f"{buffer.name}[{line_offset(buffer, self.space, WIDE)}]"
         text = f"widen_{buffer.dtype.name}({at})" if buffer.dtype.is_half else at
         return f"const {CUDA.value_types[dtype_of(value.type).name]} {name} = {text};"
+
+    def _position(self, node: Node, inner: Writer) -> list[str]:
+        """The index of the axis along which lanes run."""
+        name = inner.names.take(f"{self.space.col}_at")
+        inner.texts[node.result] = Text(name)
+        return [f"const long long {name} = {self.space.col} + v;"]
+
+    def _picked(self, node: Node, inner: Writer, loads: list[str], uses: int) -> list[str]:
+        """A load at index values: a vector where they are one for the whole row, else by lane."""
+        buffer, value = self.kernel.buffer(node.operands[0]), node.result
+        given, where = indices(node)
+        offset = picked_offset(node, buffer, inner)
+        array = self.arrays.get(value)
+        within = self.space.inner in access_axes(node)
+        alone = any(v in self.elements for v in (*given, *([where] if where else [])))
+        steps = (buffer.strides or ())[: len(given)]
+        if within and where is None and not alone and 1 not in steps:
+            text = self._load(buffer, offset)
+            if array is not None:
+                loads.append(f"{array}[j] = {text};")
+                lane = f"{array}[j][v]"
+            else:
+                kind = CUDA.memory_types[buffer.dtype.name]
+                name = inner.names.take(f"{buffer.name}_v")
+                loads.append(f"const Vec<{kind}, {self.schedule.vector}> {name} = {text};")
+                lane = f"{name}[v]"
+            self._lane(inner, value, lane, buffer.dtype)
+            return self._widened(inner, value, buffer.dtype, uses)
+        self.reaching = True
+        terms = [self.starts[buffer.name]] if buffer.name in self.starts else []
+        terms.append(offset)
+        if within and (stride := inner_stride(buffer, self.space)) != 0:
+            col = f"{self.space.col} + v"
+            terms.append(col if stride == 1 else f"({col}) * {stride}")
+        text = f"{buffer.name}[{' + '.join(terms)}]"
+        if array is not None:
+            if where is not None:
+                none = f"{CUDA.memory_types[buffer.dtype.name]}()"
+                text = f"{inner.text(where).wrapped(RANKS['||'])} ? {text} : {none}"
+            self._lane(inner, value, f"{array}[j][v]", buffer.dtype)
+            return [f"{array}[j][v] = {text};", *self._widened(inner, value, buffer.dtype, uses)]
+        if buffer.dtype.is_half:
+            text = f"widen_{buffer.dtype.name}({text})"
+        if where is not None:
+            zero = number(0, dtype_of(value.type), "", "").text
+            text = f"{inner.text(where).wrapped(RANKS['||'])} ? {text} : {zero}"
+        kind = CUDA.value_types[dtype_of(value.type).name]
+        name = inner.names.take(self._lane_name(value))
+        inner.texts[value] = Text(name)
+        return [f"const {kind} {name} = {text};"]
 
     def _lane(self, inner: Writer, value: Value, place: str, dtype: DType) -> None:
         inner.texts[value] = Text(f"widen_{dtype.name}({place})" if dtype.is_half else place)
@@ -189,9 +260,10 @@ class Lanes:
                 targets.setdefault(value, (f"{vector}[v]", buffer.dtype))
         return targets, declared
 
-    def _at(self, buffer: Buffer) -> tuple[str, str]:
+    def _at(self, buffer: Buffer, offset: str = "") -> tuple[str, str]:
         stride = inner_stride(buffer, self.space)
         start = f" + {self.starts[buffer.name]}" if buffer.name in self.starts else ""
+        start += f" + {offset}" if offset else ""
         if stride == 1:
             return f"{buffer.name}{start} + {self.space.col}", ""
         return f"{buffer.name}{start} + {self.space.col} * {stride}", str(stride)
@@ -205,8 +277,8 @@ class Lanes:
         vector = self.vectors[buffer.name]
         return f"const Vec<{kind}, {self.schedule.vector}> {vector} = {self._load(buffer)};"
 
-    def _load(self, buffer: Buffer) -> str:
-        at, stride = self._at(buffer)
+    def _load(self, buffer: Buffer, offset: str = "") -> str:
+        at, stride = self._at(buffer, offset)
         lanes = self.schedule.vector
         if stride:
             self.pieces.add("load_strided")

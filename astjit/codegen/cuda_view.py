@@ -4,57 +4,36 @@ from collections import Counter
 from dataclasses import dataclass
 
 from astjit.codegen.address import index_name, line_offset, space_of, split_line
-from astjit.codegen.cuda_lanes import WIDE, Lanes, held_dtype
+from astjit.codegen.cuda_lanes import WIDE, Lanes, held_dtype, picked_offset
+from astjit.codegen.cuda_reductions import Reduction, Total, combined, initial, slots_of
 from astjit.codegen.dialect import CUDA
-from astjit.codegen.expression import Text, number
+from astjit.codegen.expression import RANKS, Text, number
 from astjit.codegen.names import Names
 from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
 from astjit.codegen.values import Writer, dtype_of, number_ctype, user_name
-from astjit.fusion.kernel import Buffer, is_load, is_reduce, is_store
+from astjit.fusion.kernel import (
+    Buffer,
+    access_axes,
+    indices,
+    is_checked,
+    is_load,
+    is_position,
+    is_reduce,
+    is_store,
+    position_axis,
+)
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Result, Value
 from astjit.ops.reduce import COMBINES
-from astjit.types.dtype import DType
+from astjit.types.dtype import I64
 
 FIXED = ("j", "v", "slots", "line", "row_start", "status", "inside", "part", "arrived")
 # Threads that a multiprocessor is to hold of a kernel that keeps 16 lanes or more, 64 registers
 # each: without it ptxas 13.5 spills a few values to get along with 48.
 RESIDENT = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """A reduction at the end of a sweep.
-
-    Attributes:
-        name: the accumulator, and after the block's combine the result.
-        kind: its C type.
-        init: what it starts from.
-        struct: the helper that combines.
-        slot: its row of shared memory.
-    """
-
-    name: str
-    kind: str
-    init: str
-    struct: str
-    slot: str
-
-
-@dataclass(frozen=True, slots=True)
-class Total(Reduction):
-    """A reduction over all blocks.
-
-    Attributes:
-        part: the array of what each block has found.
-        add: the statement that combines one of these.
-    """
-
-    part: str
-    add: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +48,7 @@ class Step:
         lanes: statements for one lane.
         stores: vector stores.
         sweeps: whether there is anything to do at elements.
+        guarded: whether lanes beyond the row must do nothing, though it writes nothing.
     """
 
     comments: list[str]
@@ -78,6 +58,7 @@ class Step:
     lanes: list[str]
     stores: list[str]
     sweeps: bool
+    guarded: bool = False
 
 
 class CudaView:
@@ -127,7 +108,7 @@ class CudaView:
             "setup": setup,
             "arrays": [f"{self._array(v)} {n}[{s.per_thread}];" for v, n in self.arrays.items()],
             "steps": self.steps,
-            "slot_arrays": [(k, _slots(k), n) for k, n in self.slots.items() if not self.warps],
+            "slot_arrays": [(k, slots_of(k), n) for k, n in self.slots.items() if not self.warps],
             "totals": self.totals,
             "finals": self.finals,
             "block": block,
@@ -166,6 +147,11 @@ class CudaView:
                 or self._mentions(a)
             ]
         return list(self.kernel.axes)
+
+    @property
+    def body(self) -> list[Node]:
+        """The kernel's nodes."""
+        return self.kernel.body.nodes
 
     def _mentions(self, axis: str) -> bool:
         return any(str(n.fields.get("value", "")) == axis for n in self.kernel.body.nodes)
@@ -207,7 +193,7 @@ class CudaView:
         lines = []
         for b in self.kernel.buffers:
             offset = line_offset(b, self.space, WIDE)
-            if not offset or self.space.inner not in b.axes:
+            if not offset or not {self.space.inner, "*"} & set(b.axes):
                 continue
             if offset not in names:
                 full = b.strides is None and b.axes == (*self.space.lines, self.space.inner)
@@ -231,6 +217,8 @@ class CudaView:
         return first + split + self.start_lines
 
     def _splits_lines(self) -> bool:
+        if any(is_position(n) and position_axis(n) in self.space.lines for n in self.body):
+            return True
         text = "\n".join(self.start_lines)
         return any(index_name(a) in text for a in self.space.lines) or any(
             set(b.axes) & set(self.space.lines) and set(b.axes) != set(self.kernel.axes)
@@ -243,11 +231,13 @@ class CudaView:
 
     def _array_name(self, value: Result, scope: Names) -> str:
         node = value.node
-        if isinstance(node, Node) and is_load(node):
+        if isinstance(node, Node) and is_load(node) and "*" not in access_axes(node):
             return self.vectors[self.kernel.buffer(node.operands[0]).name]
         stored = self._stored_buffer(value)
         if stored is not None:
             return self.stored[stored.name]
+        if isinstance(node, Node) and is_load(node):
+            return scope.take(f"{self.kernel.buffer(node.operands[0]).name}_v")
         wish = user_name(value) or (node.op.name if isinstance(node, Node) else "kept")
         return scope.take(f"{wish}_v")
 
@@ -273,21 +263,38 @@ class CudaView:
         return lines
 
     def _scalar_load(self, node: Node) -> list[str] | None:
+        if is_position(node):
+            where = index_name(position_axis(node))
+            name = self.writer.names.take(f"{where}_at")
+            self.writer.texts[node.result] = Text(name)
+            return [f"const long long {name} = {where};"]
+        if self.warps and is_checked(node):  # threads of no row must not end the launch
+            index, size = (self.writer.text(v, I64) for v in node.values)
+            name = self.writer.names.take("checked_value")
+            self.writer.texts[node.result] = Text(name)
+            text = f"inside ? in_range({index.text}, {size.text}) : 0"
+            return [f"const long long {name} = {text};"]
         if not is_load(node):
             return None
         (value,) = node.results
-        text = self._widen(self.kernel.buffer(node.operands[0]))
         buffer = self.kernel.buffer(node.operands[0])
+        text = self._widen(buffer, node)
+        if (given := indices(node)[1]) is not None:
+            zero = number(0, dtype_of(value.type), "", "").text
+            text = f"{self.writer.text(given).wrapped(RANKS['||'])} ? ({text}) : {zero}"
         name = self.writer.names.take(f"{buffer.name}_{self.space.line or 'v'}")
         kind = CUDA.value_types[dtype_of(value.type).name]
         self.writer.texts[value] = Text(name)
         return [f"const {kind} {name} = {text};"]
 
-    def _widen(self, buffer: Buffer) -> str:
-        offset = line_offset(buffer, self.space, WIDE)
-        at = f"{buffer.name}[{offset or '0'}]"
+    def _widen(self, buffer: Buffer, node: Node) -> str:
+        line = line_offset(buffer, self.space, WIDE)
+        terms = [line] if line else []
+        if "*" in access_axes(node):
+            terms.append(picked_offset(node, buffer, self.writer))
+        at = f"{buffer.name}[{' + '.join(terms) or '0'}]"
         text = f"widen_{buffer.dtype.name}({at})" if buffer.dtype.is_half else at
-        return f"inside ? {text} : 0" if self.warps and offset else text
+        return f"inside ? {text} : 0" if self.warps and terms else text
 
     # -- passes --------------------------------------------------------------------------------
     def _step(self, here: Pass) -> Step | None:
@@ -302,11 +309,12 @@ class CudaView:
         comments = self.comments.of([*here.nodes, *here.reductions, *here.stores])
         inner = self.writer.inner()
         loads, lanes, stores = self.lanes.write(here, inner)
+        guarded = bool(here.reductions) or self.lanes.reaching
         reductions = []
         for node in here.reductions:
             reductions.append(self._reduction(node))
             lanes.append(self._accumulate(node, inner, reductions[-1]))
-        return Step(comments, lines, reductions, loads, lanes, stores, True)
+        return Step(comments, lines, reductions, loads, lanes, stores, True, guarded)
 
     def _scalar_store(self, node: Node) -> str:
         buffer, value = self.kernel.buffer(node.operands[0]), node.values[1]
@@ -327,13 +335,13 @@ class CudaView:
         if combine.struct in ("Max", "Min") and dtype.name != "f32":
             struct += "Any"
         kind = CUDA.value_types[dtype.name]
-        slot = f"{_slots(kind)}[{self.slots[kind]}]"
+        slot = f"{slots_of(kind)}[{self.slots[kind]}]"
         self.slots[kind] += 1
         return Reduction(name, kind, initial(combine.name, dtype), struct, slot)
 
     def _accumulate(self, node: Node, inner: Writer, reduction: Reduction) -> str:
         value = inner.text(node.values[0], dtype_of(node.results[0].type))
-        return _combined(reduction, value.text)
+        return combined(reduction, value.text)
 
     # -- all blocks ----------------------------------------------------------------------------
     def _totals(self, finals: list[Node]) -> dict[Node, Reduction]:
@@ -344,7 +352,7 @@ class CudaView:
 
     def _total(self, r: Reduction) -> Total:
         part = self.writer.names.take(f"{r.name}_part")
-        add = _combined(r, f"{part}[part]")
+        add = combined(r, f"{part}[part]")
         return Total(r.name, r.kind, r.init, r.struct, r.slot, part, add)
 
     def _final_lines(self, nodes: list[Node]) -> list[str]:
@@ -360,36 +368,3 @@ class CudaView:
             elif not is_reduce(node):
                 lines += self._scalar_lines([node])
         return lines
-
-
-def _combined(reduction: Reduction, value: str) -> str:
-    """The statement that takes one more value into a reduction."""
-    name, struct = reduction.name, reduction.struct
-    if sign := {"Sum": "+=", "Prod": "*="}.get(struct):
-        return f"{name} {sign} {value};"
-    return f"{name} = {struct}::combine({name}, {value});"
-
-
-def _slots(kind: str) -> str:
-    """The shared array for reductions of a C type."""
-    return "slots" if kind == "float" else f"slots_{kind.replace(' ', '_')}"
-
-
-def initial(combine: str, dtype: DType) -> str:
-    """The value that a combine starts from."""
-    lowest = {
-        "max": float("-inf"),
-        "min": float("inf"),
-        "sum": 0.0,
-        "prod": 1.0,
-        "any": 0.0,
-        "all": 1.0,
-    }
-    value = lowest[combine]
-    if not dtype.is_float and value in (float("inf"), float("-inf")):
-        signed = 2 ** (dtype.bits - 1)
-        low, high = (-signed, signed - 1) if dtype.signed else (0, 2**dtype.bits - 1)
-        if dtype.name == "bool":
-            low, high = 0, 1
-        value = low if combine == "max" else high
-    return number(value, dtype, "INFINITY", "NAN").text

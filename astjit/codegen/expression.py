@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from astjit.types.dtype import DType
 
 ATOM, UNARY, TERNARY = 100, 13, 2
-_RANKS = {
+RANKS = {
     "*": 12, "/": 12, "%": 12, "+": 11, "-": 11, "<<": 10, ">>": 10, "<": 9, ">": 9, "<=": 9,
     ">=": 9, "==": 8, "!=": 8, "&": 7, "^": 6, "|": 5, "&&": 4, "||": 3, "?": TERNARY, ":": TERNARY,
 }  # fmt: skip
@@ -36,7 +36,7 @@ class Text:
 def compose(spelling: str, operands: Sequence[Text], fields: Mapping[str, str]) -> Text:
     """The expression of one op."""
     if infix := _INFIX.fullmatch(spelling):
-        rank = _RANKS[infix[1]]
+        rank = RANKS[infix[1]]
         left, right = operands
         # C compilers warn of, and people misread, `a & b == c` and `a || b && c`
         tight = rank if rank >= 8 else UNARY
@@ -75,8 +75,8 @@ def _lowest(spelling: str) -> int:
     rank, depth = ATOM, 0
     for word in re.findall(r"[()]|[^\s()]+", spelling):
         depth += (word == "(") - (word == ")")
-        if depth == 0 and word in _RANKS:
-            rank = min(rank, _RANKS[word])
+        if depth == 0 and word in RANKS:
+            rank = min(rank, RANKS[word])
     return rank if rank != ATOM else UNARY
 
 

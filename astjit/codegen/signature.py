@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["buffer", "size", "stride", "number", "work", "part", "arrived", "threads"]
+Role = Literal["buffer", "size", "stride", "number", "work", "part", "status", "arrived", "threads"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +14,11 @@ class Argument:
         role: buffer: a pointer (the kernel's buffers in order); size: an axis's extent; stride: an
             element stride; number: a Python number; work: CPU scratch of threads * `per_thread`
             floats times the row length; part: what rows, or a GPU's blocks, give to a reduction
-            over all of them, at most 8 bytes each; arrived: a counter of blocks, 0 between
-            launches; threads: how many CPU threads to use.
+            over all of them, at most 8 bytes each; status: the CPU's word for an index out of
+            range, which whoever calls the function makes 0 and looks at; arrived: a counter of
+            blocks, 0 between launches; threads: how many CPU threads to use.
         name: the buffer, axis, stride parameter or number it stands for.
-        ctype: "pointer", "long", "int", "double" or "float".
+        ctype: "pointer", "status" (int*), "long", "int", "double" or "float".
     """
 
     role: Role

@@ -162,6 +162,8 @@ class Operations:
 
     def _convert(self, kind: FieldKind, value: object) -> object:
         """A value of a field: sizes stay symbolic, other run-time numbers are pinned (D2)."""
+        if isinstance(value, SymbolicTensor) and kind is FieldKind.ANY:
+            return value.value
         if isinstance(value, torch.dtype):
             return BY_TORCH.get(str(value).removeprefix("torch."), value)
         if isinstance(value, Int | Float):

@@ -114,11 +114,14 @@ def _compare(a: Dim, b: Dim) -> int:
     return len(str(a)) - len(str(b))
 
 
-def collapse(order: Sequence[Axis], accesses: Sequence[Access]) -> list[tuple[Axis, ...]]:
-    """Runs of adjacent axes that every buffer sees as one."""
+def collapse(
+    order: Sequence[Axis], accesses: Sequence[Access], alone: frozenset[Axis] = frozenset()
+) -> list[tuple[Axis, ...]]:
+    """Runs of adjacent axes that every buffer sees as one; those in `alone` stay themselves."""
     runs: list[tuple[Axis, ...]] = []
     for axis in order:
-        if runs and all(_one(runs[-1][-1], axis, a) for a in accesses):
+        apart = axis in alone or bool(runs and runs[-1][-1] in alone)
+        if runs and not apart and all(_one(runs[-1][-1], axis, a) for a in accesses):
             runs[-1] = (*runs[-1], axis)
         else:
             runs.append((axis,))
@@ -136,6 +139,7 @@ def nest(
     reduced: Sequence[Axis],
     accesses: Sequence[Access],
     sizes: dict[Axis, Dim],
+    alone: frozenset[Axis] = frozenset(),
     *,
     columns: bool = False,
 ) -> Nest:
@@ -146,9 +150,10 @@ def nest(
         reduced: outermost first.
         accesses: of all buffers.
         sizes: of every axis.
+        alone: axes that are loops of their own.
         columns: the last parallel axis is the innermost in memory, not the reduced ones.
     """
-    outer, inner = collapse(parallel, accesses), collapse(reduced, accesses)
+    outer, inner = collapse(parallel, accesses, alone), collapse(reduced, accesses, alone)
     if not outer and not inner:
         outer = [()]  # one element
     names = _names(len(outer), len(inner), columns)

@@ -11,7 +11,7 @@ What is dense has no strides shown.
 
 from collections.abc import Mapping
 
-from astjit.fusion.kernel import Buffer, Group, Kernel, access_axes, is_load, is_store
+from astjit.fusion.kernel import Buffer, Group, Kernel, access_axes, indices, is_load, is_store
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Value
 from astjit.types.dtype import DType
@@ -77,7 +77,11 @@ def _node(node: Node, shown: Mapping[Value, str]) -> str:
         )
     left = ", ".join(shown[r] for r in node.results)
     if is_load(node):
-        return f"{left} = load {name(node.values[0])} [{', '.join(access_axes(node))}]"
+        given, where = indices(node)
+        at = iter(map(name, given))
+        places = ", ".join(next(at) if a == "*" else a for a in access_axes(node))
+        guard = f" where {name(where)}" if where is not None else ""
+        return f"{left} = load {name(node.values[0])} [{places}]{guard}"
     operands = ", ".join("none" if v is None else name(v) for v in node.operands)
     fields = ", ".join(
         _field(node, f.name) for f in node.op.fields if node.fields[f.name] != f.default

@@ -31,6 +31,7 @@ from astjit.types.tensor import TensorType
 MOST_BUFFERS = 16
 MOST_PIECES = 250
 NEAR = 5  # readers of one value are tried with this many after them, less one
+_COPIES = (Kind.GATHER, Kind.FACTORY)
 _GUESS = 64  # a size without an example
 
 
@@ -87,13 +88,13 @@ class Grouping:
         """
         if sum(len(unit.pieces) for unit in units) > MOST_PIECES and len(units) > 1:
             raise Unfit(f"a kernel has at most {MOST_PIECES} operations")
-        space = space_of(units, self.sizes)
+        outputs = self.outputs(units)
+        space = space_of(units, self.sizes, outputs)
         if space.deep and space.reduced == space.whole and self.target == "cuda":
             # one block does it all: blocks cannot wait for each other between stages
             pieces = ((p, unit.node) for unit in units for p in unit.pieces)
             if any(p in space.combined and reduces_all(p, node) for p, node in pieces):
                 raise Unfit("a whole tensor is reduced in several stages")
-        outputs = self.outputs(units)
         for value in outputs:
             axes = frozenset(a for a in space.axes[value] if a is not None)
             rows = space.reduced and axes == space.whole - space.reduced
@@ -140,6 +141,11 @@ class Grouping:
             if not any(merged):
                 merged = [self.try_merge(a, b) for a, b in self.siblings()]
             changed = any(merged)
+        for cluster in dict.fromkeys(self.of.values()):
+            if all(node.op.kind in _COPIES for node in cluster.nodes):
+                for node in cluster.nodes:
+                    del self.of[node]
+                    self.reasons[node] = f"{node.op.name} alone is PyTorch's own copy"
 
     def try_merge(self, a: Node, b: Node) -> bool:
         """Merge the clusters of two nodes if that is legal."""
@@ -210,7 +216,9 @@ class Grouping:
         bounds = [*reads.inputs, *reads.outputs]
         numbers = tuple(lowering.numbers)
         for value, param in lowering.numbers.items():
-            param.name = reads.names.take(value.name, "number")
+            made = value.node if isinstance(value, Result) else None
+            size = isinstance(made, Node) and made.op.kind is Kind.SIZE
+            param.name = reads.names.take(value.name, "size" if size else "number")
         lowering.body.params[:] = [*(b.param for b in bounds), *lowering.numbers.values()]
         _name_values(lowering, reads.names)
         kernel = Kernel(
@@ -293,7 +301,7 @@ def _lines(nodes: Iterable[Node]) -> tuple[Location, ...]:
 
 def _name_values(lowering: Lowering, names: Names) -> None:
     """Body values get the user's names, with a trailing underscore where a buffer has it."""
-    loads = {value: param for param, value in lowering.loads.items()}
+    loads = {value: key[0] for key, value in lowering.loads.items() if key[0] is not None}
     for node in lowering.body.nodes:
         for result in node.results:
             if result in loads:

@@ -6,23 +6,22 @@
 Every dim of every value starts as an axis of its own. Axes that one element of a result ties
 together become one (union-find); loops of equal sizes that nothing ties are then identified, so
 that a reduction and the work after it share a loop. A group is legal only if one value varies over
-every axis, no value is read at two indices, and all reductions combine the same axes, but for
-those that combine what is left: all rows, into one value.
+every axis, all reductions combine the same axes, but for those that combine what is left: all rows,
+into one value, and no value is read at two indices, except where a row says where it reads
+(fusion/demand.py).
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from astjit.fusion.axes import Axis, moving
+from astjit.fusion.demand import IOTA, PICK, Axes, Demand, Use, picked_axis, walks_of
 from astjit.fusion.pieces import Unfit, Unit, call_of, is_one, is_view, reduced_axes, view_source
 from astjit.ir.function import Node
 from astjit.ir.value import Value
-from astjit.ops.spec import Kind
+from astjit.ops.spec import Kind, Walk
 from astjit.types.shape import Dim, Sizes
 from astjit.types.tensor import TensorType
-
-Axes = tuple[Axis | None, ...]  # one entry a dim; None where the size is 1
-Use = tuple[Node, int]  # a piece and the position of one of its operands
 
 
 @dataclass(slots=True)
@@ -34,11 +33,15 @@ class Space:
         leaves: of every tensor it reads, at each use.
         varies: over which axes each computed tensor really varies (an expanded one does not).
         sizes: the size of each axis.
-        whole: all axes.
+        whole: all axes of the loop nest.
         reduced: the axes that reductions combine.
         combined: by each reduction, where it combines any.
         finals: values made of all rows.
         deep: a value of an element is made of a reduction.
+        walked: views of computed values that read them at other indices.
+        needed: values computed at the kernel's own index.
+        reads: for each use of a leaf the sets of axes that stand elsewhere.
+        indexed: axes whose index is a value.
     """
 
     axes: dict[Value, Axes] = field(default_factory=dict)
@@ -50,15 +53,24 @@ class Space:
     combined: dict[Node, frozenset[Axis]] = field(default_factory=dict)
     finals: set[Value] = field(default_factory=set)
     deep: bool = False
+    walked: dict[Value, tuple[Walk, ...]] = field(default_factory=dict)
+    needed: set[Value] = field(default_factory=set)
+    reads: dict[Use, list[frozenset[Axis]]] = field(default_factory=dict)
+    indexed: frozenset[Axis] = frozenset()
 
 
-def space_of(units: Iterable[Unit], sizes: Sizes) -> Space:
+def space_of(units: Iterable[Unit], sizes: Sizes, outputs: Iterable[Value] | None = None) -> Space:
     """The axes of these units computed together.
+
+    Args:
+        units: in order.
+        sizes: the function's.
+        outputs: what is needed outside; None: all results.
 
     Raises:
         Unfit: if one loop nest does not hold them.
     """
-    return _Indexer(tuple(units), sizes).run()
+    return _Indexer(tuple(units), sizes, outputs).run()
 
 
 def aliases(units: Iterable[Unit]) -> dict[Value, Value]:
@@ -74,8 +86,12 @@ def aliases(units: Iterable[Unit]) -> dict[Value, Value]:
 class _Indexer:
     """Ties the axes of one candidate group."""
 
-    def __init__(self, units: tuple[Unit, ...], sizes: Sizes) -> None:
+    def __init__(
+        self, units: tuple[Unit, ...], sizes: Sizes, outputs: Iterable[Value] | None
+    ) -> None:
         self.units, self.facts = units, sizes
+        results = (r for unit in units for r in unit.node.results)
+        self.outputs = tuple(results if outputs is None else outputs)
         self.space = Space()
         self.alias = aliases(units)
         self.parent: list[Axis] = []
@@ -89,9 +105,21 @@ class _Indexer:
                 self.piece(piece)
             for result in unit.node.results:
                 self.read_computed(result)
+        self.demand()
         self.align()
+        self.demand()
         self.finish()
         return self.space
+
+    def demand(self) -> None:
+        """What is computed at the kernel's own index, and what is loaded where."""
+        space = self.space
+        axes = {value: self.found(own) for value, own in space.axes.items()}
+        leaves = {use: self.found(own) for use, own in space.leaves.items()}
+        wanted = Demand(axes, leaves, self.alias, space.walked, self.facts)
+        wanted.want(self.outputs)
+        space.needed, space.reads = wanted.needed, wanted.reads
+        space.indexed = frozenset(wanted.indexed)
 
     # -- union-find -----------------------------------------------------------------------------
     def fresh(self, kind: TensorType) -> Axes:
@@ -122,7 +150,9 @@ class _Indexer:
 
     # -- pieces ---------------------------------------------------------------------------------
     def piece(self, piece: Node) -> None:
-        if piece.op.kind is Kind.ELEMENTWISE:
+        if piece.op is PICK:
+            self.pick(piece)
+        elif piece.op.kind is Kind.ELEMENTWISE or piece.op is IOTA:
             self.elementwise(piece)
         elif piece.op.kind is Kind.REDUCE:
             self.reduction(piece)
@@ -131,7 +161,7 @@ class _Indexer:
         result = piece.result
         assert isinstance(result.type, TensorType)
         axes = self.fresh(result.type)
-        varies: frozenset[Axis] = frozenset()
+        varies = frozenset(a for a in axes if a is not None and piece.op is IOTA)
         for position, operand in enumerate(piece.operands):
             if operand is None or not isinstance(operand.type, TensorType):
                 continue
@@ -140,6 +170,24 @@ class _Indexer:
             varies |= moves
             for a, b in zip(reversed(read), reversed(axes), strict=False):
                 self.tie(a, b)
+        self.space.axes[result], self.space.varies[result] = axes, varies
+
+    def pick(self, piece: Node) -> None:
+        """Its source is read at the result's index but for one axis, which stands elsewhere."""
+        result = piece.result
+        assert isinstance(result.type, TensorType)
+        axes, gone = self.fresh(result.type), picked_axis(piece)
+        varies: frozenset[Axis] = frozenset()
+        for position, operand in enumerate(piece.operands):
+            if operand is None:
+                continue
+            read, moves = self.read(piece, position, operand)
+            self.note(result, operand)
+            away = None if position else read[gone]
+            varies |= moves - {away}
+            for at, (a, b) in enumerate(zip(read, axes, strict=True)):
+                if position or at != gone:
+                    self.tie(a, b)
         self.space.axes[result], self.space.varies[result] = axes, varies
 
     def reduction(self, piece: Node) -> None:
@@ -187,9 +235,19 @@ class _Indexer:
             return None
         if axes is not None:
             space.axes[value] = axes
-            space.varies[value] = space.varies[other]
+            space.varies[value] = self.view_varies(value, other)
             self.note(value, other)
         return axes
+
+    def view_varies(self, value: Value, source: Value) -> frozenset[Axis]:
+        """The axes over which a view or an alias varies."""
+        moves = self.space.varies[source]
+        for at, walk in enumerate(self.space.walked.get(value, ())):
+            axis = self.space.axes[source][at]
+            if axis is not None and axis in moves and not walk.plain:
+                own = self.space.axes[value]
+                moves = moves - {axis} | {a for d in walk.axes if (a := own[d]) is not None}
+        return moves
 
     def read_view(self, value: Value) -> Axes | None:
         source = self.read_computed(view_source(value))
@@ -200,9 +258,11 @@ class _Indexer:
         assert isinstance(kind, TensorType)
         assert node.op.view is not None
         chosen = node.op.view.axes(call_of(node, self.facts))
-        if chosen is None:
-            raise Unfit(f"{node.op.name} of a computed value is more than a choice of axes")
         made = self.fresh(kind)
+        if chosen is None:
+            self.space.walked[value] = walks = walks_of(value, self.facts)
+            plain = {w.axes[0]: at for at, w in enumerate(walks) if w.plain and w.axes}
+            chosen = tuple(plain.get(at) for at in range(len(made)))
         return tuple(
             None if new is None else new if old is None else source[old]
             for new, old in zip(made, chosen, strict=True)
@@ -210,8 +270,13 @@ class _Indexer:
 
     # -- the whole ------------------------------------------------------------------------------
     def everything(self) -> Iterator[Axes]:
-        yield from self.space.axes.values()
-        yield from self.space.leaves.values()
+        """The axes of what is computed at the kernel's own index, and of what is loaded for it."""
+        space = self.space
+        yield from (axes for value, axes in space.axes.items() if value in space.needed)
+        for use, ways in space.reads.items():
+            axes = self.found(space.leaves[use])
+            for away in ways:
+                yield tuple(None if a in away else a for a in axes)
 
     def align(self) -> None:
         """Identify loops of equal sizes, so that every widest value runs over the same ones."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from astjit.fusion.graph import operands
-from astjit.fusion.kernel import Group, LibraryCall, Part, Parts, is_store
+from astjit.fusion.kernel import Group, LibraryCall, Part, Parts, is_store, may_fail
 from astjit.fusion.pieces import root_of
 from astjit.ir.value import Param, Value
 from astjit.ops.spec import FieldKind, Kind
@@ -32,6 +32,8 @@ def in_place(parts: Parts, written: Mapping[Value, Param], *, built: bool = True
     for at in reversed(range(len(made))):
         part = made[at]
         if isinstance(part, Group):
+            if may_fail(part.kernel):
+                break  # and what comes before must not write either
             wanted = {v: written[v] for v in part.outputs if v in written}
             for value, param in wanted.items():
                 if _free(param, made, at):

@@ -25,6 +25,7 @@ from astjit.types.tensor import ScalarType
 
 Role = Literal["in", "out", "inout"]
 _LOAD, _STORE, _REDUCE = OPS["load"], OPS["store"], OPS["reduce"]
+_POSITION, _CHECKED = OPS["position"], OPS["checked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,8 @@ def facts(kernel: Kernel) -> dict[Value, Fact]:
         stage = max((f.stage for f in operands), default=0)
         if is_load(node):
             axes |= {a for a in access_axes(node) if a != "*"}
+        if is_position(node):
+            axes = frozenset({position_axis(node)})
         final = any(f.final for f in operands) or is_final(node)
         if is_reduce(node):
             gone = kernel.parallel if is_final(node) else kernel.reduced
@@ -151,6 +154,33 @@ def access_axes(node: Node) -> tuple[str, ...]:
 def is_load(node: Node) -> bool:
     """True for a load from a buffer."""
     return node.op is _LOAD
+
+
+def is_position(node: Node) -> bool:
+    """True for the index of an axis as a value."""
+    return node.op is _POSITION
+
+
+def position_axis(node: Node) -> str:
+    """The axis whose index a node is."""
+    return str(node.fields["axis"])
+
+
+def indices(node: Node) -> tuple[tuple[Value, ...], Value | None]:
+    """The index values of a load, one for each "*", and whether there is anything to read."""
+    given = node.values[1:]
+    count = access_axes(node).count("*")
+    return given[:count], given[count] if len(given) > count else None
+
+
+def is_checked(node: Node) -> bool:
+    """True for an index that may be out of range."""
+    return node.op is _CHECKED
+
+
+def may_fail(kernel: Kernel) -> bool:
+    """Whether an index of the kernel may be out of range, so that its call fails."""
+    return any(map(is_checked, kernel.body.nodes))
 
 
 def is_store(node: Node) -> bool:

@@ -3,15 +3,19 @@
     before: %h = add %x, %r                  x, r, h: bf16[rows, cols]
     after:  %x_ = load x ; %r_ = load r ; %0 = add %x_, %r_ ; %h_ = round %0 {bf16} ; store h, %h_
 
+A value that is read at another index is lowered once more with the axes that stand elsewhere: its
+loads take the index, and loops of elementwise rows above them are as they were (fusion/demand.py).
+
 Body values have the dtype arithmetic is done in, so every operand is brought to the dtype its row
 computes in by a `to`, and a result of a 16-bit type is rounded by a `round` before its first use
 (decision D8). A store rounds by itself.
 """
 
-from dataclasses import dataclass
-
 from astjit.config import Config
+from astjit.fusion.axes import Axis
+from astjit.fusion.demand import IOTA, PICK, picked_axis
 from astjit.fusion.index import Space, aliases
+from astjit.fusion.local import Elsewhere, Local, Place
 from astjit.fusion.numbers import converted
 from astjit.fusion.pieces import CAST, Unit, call_of, is_view, view_source
 from astjit.fusion.reads import Reads
@@ -22,35 +26,14 @@ from astjit.ops.reduce import COMBINES
 from astjit.ops.rules import promoted
 from astjit.ops.spec import Call, FieldValue, Kind, Op
 from astjit.ops.table import OPS
-from astjit.types.dtype import BOOL, F32, DType
+from astjit.types.dtype import BOOL, F32, I64, DType
 from astjit.types.shape import Dim, Expr, Sizes, Sym, add, maximum, minimum, sub
 from astjit.types.tensor import ScalarType, TensorType
 
 REDUCE, ROUND, SIZE = OPS["reduce"], OPS["round_to"], OPS["size"]
-
-
-@dataclass(slots=True)
-class Local:
-    """A value of the group in the body.
-
-    Attributes:
-        raw: as computed.
-        half: the 16-bit type it is rounded to before it is used, if any.
-        rounded: the rounded value, once something used it.
-    """
-
-    raw: Value
-    half: DType | None = None
-    rounded: Value | None = None
-
-    def __post_init__(self) -> None:
-        if self.half is None:
-            self.rounded = self.raw
-
-    @property
-    def stored(self) -> Value:
-        """What a store writes: the rounded value where there is one, else the store rounds."""
-        return self.rounded if self.rounded is not None else self.raw
+AND, ADD, MUL = OPS["logical_and"], OPS["add"], OPS["mul"]
+POSITION, CHECKED = OPS["position"], OPS["checked"]
+QUOTIENT, REST = OPS["quotient"], OPS["rest"]
 
 
 class Lowering:
@@ -70,79 +53,181 @@ class Lowering:
         self.body = Block()
         self.emit = Builder(self.body, sizes)
         self.alias = aliases(units)
-        self.locals: dict[Value, Local] = {}
-        self.loads: dict[Param, Value] = {}
+        self.locals: dict[tuple[Value, frozenset[tuple[Axis, Place]]], Local] = {}
+        self.loads: dict[tuple[Value | None, ...], Value] = {}
         self.casts: dict[tuple[Value, DType], Value] = {}
         self.made: dict[tuple[object, ...], Result] = {}
-        self.widened: dict[Value, tuple[Node, int]] = {}
         self.numbers: dict[Value, Param] = {}
+        self.counts: dict[Dim, Result] = {}
         self.hosts: list[Node] = []
+        self.unit_of = {piece: unit for unit in units for piece in unit.pieces}
+        self.device = tensor_type(units[0].node.results[0]).device
 
     def run(self) -> None:
-        """Lower every piece, in order."""
+        """Lower every piece that is needed at the kernel's own index, in order."""
         for unit in self.units:
             self.emit.location = unit.node.location
             for piece in unit.pieces:
-                self._piece(piece, unit)
+                if piece.op is CAST and piece is not unit.node:
+                    continue  # where it is used
+                for result in piece.results:
+                    if result in self.space.needed:
+                        self.local(result)
             for result in unit.node.results:
-                local = self.local(result)
-                assert local is not None
-                self._name(local, result.name)
+                if result in self.space.needed:
+                    local = self.local(result)
+                    assert local is not None
+                    self._name(local, result.name)
 
-    def local(self, value: Value) -> Local | None:
-        """The body's value for a tensor that the group computes, None when it does not."""
-        if value in self.locals:
-            return self.locals[value]
-        if value in self.widened:
-            return self._read(*self.widened[value])
+    def local(self, value: Value, elsewhere: Elsewhere | None = None) -> Local | None:
+        """The body's value for a tensor that the group computes, None when it does not.
+
+        Args:
+            value: a tensor.
+            elsewhere: where axes stand that are not at the kernel's own index.
+        """
+        axes = self.space.axes.get(value)
+        if axes is None:
+            return None
+        given = elsewhere or {}
+        here = {a: given[a] for a in axes if a is not None and a in given}
+        key = value, frozenset(here.items())
+        if key in self.locals:
+            return self.locals[key]
         if (other := self.alias.get(value)) is not None:
-            return self.local(other)
-        return self.local(view_source(value)) if is_view(value) else None
+            return self.local(other, here)
+        if is_view(value):
+            walked = value in self.space.walked
+            return self.local(view_source(value), self._walk(value, here) if walked else here)
+        assert isinstance(value, Result)
+        assert isinstance(value.node, Node)
+        self.locals[key] = made = self._piece(value.node, here)
+        self._name(made, value.name)
+        return made
+
+    # -- indices --------------------------------------------------------------------------------
+    def _place(self, axis: Axis | None, elsewhere: Elsewhere) -> Place:
+        """Where an axis stands; None is an axis of size 1."""
+        if axis is None:
+            return Place(converted(0, I64))
+        if axis in elsewhere:
+            return elsewhere[axis]
+        name = self.reads.axis_name(axis)
+        return Place(self._once(POSITION, axis=name, device=self.device))
+
+    def _walk(self, value: Value, elsewhere: Elsewhere) -> Elsewhere:
+        """Where the axes of what a view is a view of stand."""
+        there = dict(elsewhere)
+        own = self.space.axes[value]
+        dims = tensor_type(value).dims
+        for axis, walk in zip(
+            self.space.axes[view_source(value)], self.space.walked[value], strict=True
+        ):
+            if axis is None or walk.plain:
+                continue
+            total: Value = converted(0, I64)
+            where: Value | None = None
+            for d in walk.axes:
+                place = self._place(own[d], elsewhere)
+                total = self._sum(self._product(total, dims[d]), place.index)
+                where = self._both(where, place.where)
+            if walk.below != 1:
+                total = self._once(QUOTIENT, total, self._count(maximum(walk.below, 1)))
+            if walk.size is not None:
+                total = self._once(REST, total, self._count(maximum(walk.size, 1)))
+            total = self._product(total, walk.step)
+            there[axis] = Place(self._sum(total, self._count(walk.start)), where)
+        return there
+
+    def _count(self, dim: Dim) -> Value:
+        """A size as an index."""
+        if isinstance(dim, int):
+            return converted(dim, I64)
+        if dim not in self.counts:
+            self.counts[dim] = Builder(Block(), self.sizes).emit(SIZE.name, value=dim)
+        return self._to(self._number(self.counts[dim]), I64)
+
+    def _sum(self, a: Value, b: Value) -> Value:
+        if _is(a, 0) or _is(b, 0):
+            return b if _is(a, 0) else a
+        return self._once(ADD, a, b)
+
+    def _product(self, a: Value, size: Dim) -> Value:
+        return a if size == 1 or _is(a, 0) else self._once(MUL, a, self._count(size))
+
+    def _both(self, a: Value | None, b: Value | None) -> Value | None:
+        if a is None or b is None or a is b:
+            return b if a is None else a
+        return self._once(AND, a, b)
 
     # -- pieces ---------------------------------------------------------------------------------
-    def _piece(self, piece: Node, unit: Unit) -> None:
-        if piece.op is CAST:
-            self._cast(piece, users=piece is unit.node)
-        elif piece.op.kind is Kind.ELEMENTWISE:
-            self._elementwise(piece)
-        elif piece.op.kind is Kind.REDUCE:
-            self._reduction(piece)
+    def _piece(self, piece: Node, here: Elsewhere) -> Local:
+        unit, before = self.unit_of[piece], self.emit.location
+        self.emit.location = unit.node.location
+        try:
+            if piece.op is CAST:
+                return self._cast(piece, here, users=piece is unit.node)
+            if piece.op is PICK:
+                return self._pick(piece, here)
+            if piece.op is IOTA:
+                (axis,) = self.space.axes[piece.result]
+                return Local(self._place(axis, here).index)
+            if piece.op.kind is Kind.REDUCE:
+                return self._reduction(piece)
+            return self._elementwise(piece, here)
+        finally:
+            self.emit.location = before
 
-    def _elementwise(self, piece: Node) -> None:
+    def _pick(self, piece: Node, here: Elsewhere) -> Local:
+        """The source where the index says; an index that may be out of range is checked."""
+        source = piece.operands[0]
+        assert source is not None
+        leaf = self.space.leaves.get((piece, 0))
+        at = picked_axis(piece)
+        axis = (self.space.axes[source] if leaf is None else leaf)[at]
+        where = None
+        if piece.operands[2] is not None:
+            where = self._operand(piece, 2, BOOL, None, here)
+        index = self._operand(piece, 1, I64, None, here)
+        if piece.fields["checked"]:
+            size = self._count(tensor_type(source).dims[at])
+            index = self._once(CHECKED, index, size)
+        return self._read(piece, 0, here if axis is None else {**here, axis: Place(index, where)})
+
+    def _elementwise(self, piece: Node, here: Elsewhere) -> Local:
         call = call_of(piece, self.sizes)
         assert piece.op.rule.computes is not None
         wanted = piece.op.rule.computes(call)
         operands = [
             None
             if value is None
-            else self._operand(piece, at, wanted[at], _narrow(piece, call, at))
+            else self._operand(piece, at, wanted[at], _narrow(piece, call, at), here)
             for at, value in enumerate(piece.operands)
         ]
-        self._define(piece.result, self._once(piece.op, *operands, **piece.fields))
+        return self._define(piece.result, self._once(piece.op, *operands, **piece.fields))
 
-    def _cast(self, piece: Node, *, users: bool) -> None:
+    def _cast(self, piece: Node, here: Elsewhere, *, users: bool) -> Local:
         """A cast rounds if it narrows; one that the user wrote does so whatever the numerics."""
         dtype = piece.fields["dtype"]
         assert isinstance(dtype, DType)
         source = piece.values[0]
         half = tensor_type(source).dtype.is_half
-        if not users and half and dtype is F32 and (piece, 0) in self.reads.uses:
-            self.widened[piece.result] = (piece, 0)  # loads widen by themselves
-            return
-        local = self._read(piece, 0)
+        local = self._read(piece, 0, here)
+        loaded = (piece, 0) in self.space.leaves
+        if not users and half and dtype is F32 and loaded:
+            return local  # loads widen by themselves
         if isinstance(source.type, TensorType) and source.type.dtype is dtype:
-            self.locals[piece.result] = local
-            return
+            return local
         value = self._to(self._rounded(local), dtype.compute)
-        self._define(piece.result, value, force=users)
+        return self._define(piece.result, value, force=users)
 
-    def _reduction(self, piece: Node) -> None:
+    def _reduction(self, piece: Node) -> Local:
         kind = piece.result.type
         assert isinstance(kind, TensorType)
         combine = COMBINES[piece.op.combine]
         if kind.dtype is BOOL and combine.truth:
             combine = COMBINES[combine.truth]
-        value = self._operand(piece, 0, kind.dtype.compute, None)
+        value = self._operand(piece, 0, kind.dtype.compute, None, {})
         nest, axes = self.reads.nest, self.space.combined.get(piece, frozenset())
         if axes & nest.inside(nest.reduced):
             value = self._once(REDUCE, value, combine=combine.name, over="")
@@ -151,16 +236,14 @@ class Lowering:
             value = self._once(REDUCE, value, combine=combine.name, over=over)
         if not axes and combine.op == "add":  # eager's sum of one -0.0 is 0.0
             value = self._once(OPS[combine.op], value, converted(0, kind.dtype.compute))
-        self._define(piece.result, value)
+        return self._define(piece.result, value)
 
-    def _define(self, result: Result, value: Value, *, force: bool = False) -> None:
+    def _define(self, result: Result, value: Value, *, force: bool = False) -> Local:
         kind = result.type
         assert isinstance(kind, TensorType)
         value = self._to(value, kind.dtype.compute)
         rounds = kind.dtype.is_half and (force or self.config.numerics == "eager")
-        local = Local(value, kind.dtype if rounds else None)
-        self.locals[result] = local
-        self._name(local, result.name)
+        return Local(value, kind.dtype if rounds else None)
 
     def _name(self, local: Local, name: str) -> None:
         value = local.stored
@@ -168,19 +251,31 @@ class Lowering:
             value.name = name
 
     # -- operands -------------------------------------------------------------------------------
-    def _read(self, piece: Node, at: int) -> Local:
+    def _read(self, piece: Node, at: int, elsewhere: Elsewhere) -> Local:
         """The local of a tensor operand, loaded where the group does not compute it."""
         value = piece.operands[at]
         assert value is not None
-        if (local := self.local(value)) is not None:
+        if (piece, at) not in self.space.leaves:
+            local = self.local(value, elsewhere)
+            assert local is not None
             return local
-        buffer = self.reads.param(piece, at)
-        if buffer not in self.loads:
-            where = ",".join(self.reads.axes(buffer))
-            self.loads[buffer] = self.emit.emit("load", buffer, at=where)
-        return Local(self.loads[buffer])
+        own = (a for a in self.space.leaves[piece, at] if a is not None)
+        away = {a: elsewhere[a] for a in own if a in elsewhere}
+        bound = self.reads.bound(piece, at, frozenset(away))
+        given = [away[a].index for a, _ in bound.memory.picked]
+        where: Value | None = None
+        for place in away.values():
+            where = self._both(where, place.where)
+        key = (bound.param, *given, where)
+        if key not in self.loads:
+            text = ",".join(bound.buffer.axes)
+            given += [] if where is None else [where]
+            self.loads[key] = self.emit.emit("load", bound.param, *given, at=text)
+        return Local(self.loads[key])
 
-    def _operand(self, piece: Node, at: int, wanted: DType, narrow: DType | None) -> Value:
+    def _operand(
+        self, piece: Node, at: int, wanted: DType, narrow: DType | None, here: Elsewhere
+    ) -> Value:
         value = piece.operands[at]
         assert value is not None
         if isinstance(value, Literal):
@@ -191,7 +286,7 @@ class Lowering:
                 return converted(number.value, narrow or wanted)
             made = self._to(number, wanted)
             return made if narrow is None else self._once(ROUND, made, dtype=narrow)
-        made = self._to(self._rounded(self._read(piece, at)), wanted)
+        made = self._to(self._rounded(self._read(piece, at, here)), wanted)
         if narrow is not None and wanted is F32 and value.type.dtype is not narrow:
             made = self._once(ROUND, made, dtype=narrow)
         return made
@@ -205,6 +300,8 @@ class Lowering:
         return local.rounded
 
     def _to(self, value: Value, dtype: DType) -> Value:
+        if isinstance(value, Literal):
+            return converted(value.value, dtype)
         if isinstance(value.type, TensorType) and value.type.dtype is dtype:
             return value
         if (value, dtype) not in self.casts:
@@ -223,7 +320,9 @@ class Lowering:
                 return Literal(dim)
             if (own := self._own_size(dim)) is not None:
                 return self._once(SIZE, value=own)
-            self.hosts.append(value.node)
+            if self.counts.setdefault(dim, value) is value and value not in self.numbers:
+                self.hosts.append(value.node)
+            value = self.counts[dim]
         if value not in self.numbers:
             self.numbers[value] = Param(value.type, value.name)
         return self.numbers[value]
@@ -267,3 +366,7 @@ def _narrow(piece: Node, call: Call, at: int) -> DType | None:
         return None
     dtype = promoted(call)
     return dtype if dtype.is_half else None
+
+
+def _is(value: Value, number: int) -> bool:
+    return isinstance(value, Literal) and value.value == number

@@ -20,10 +20,11 @@ from astjit.ops.rules import normal_axes
 from astjit.ops.spec import Call, Kind, Trait
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32
-from astjit.types.shape import Dim, Expr, Sizes
+from astjit.types.shape import Dim, Expr, Sizes, Undecided
 from astjit.types.tensor import TensorType
 
 CAST = OPS["to"]
+_OWN = (OPS["pick"], OPS["iota"])
 DEPTH = 8  # composites inside composites
 
 
@@ -95,7 +96,7 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
     scratch = Block()
     if expands(node):
         results = _expand(node, Builder(scratch, sizes, location=node.location), DEPTH)
-    elif node.op.kind in (Kind.ELEMENTWISE, Kind.REDUCE):
+    elif node.op.kind in (Kind.ELEMENTWISE, Kind.REDUCE) or node.op in _OWN:
         scratch.nodes.append(node)
         results = node.results
     else:
@@ -110,14 +111,13 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
 
 _KINDS = {
     Kind.COMPOSITE: "composite without an expansion",
-    Kind.GATHER: "a gather, which no kernel kind holds yet",
     Kind.FACTORY: "a factory",
 }
 
 
 def expands(node: Node) -> bool:
     """Whether a kernel computes the node by other rows."""
-    kinds = (Kind.ELEMENTWISE, Kind.REDUCE, Kind.COMPOSITE)
+    kinds = (Kind.ELEMENTWISE, Kind.REDUCE, Kind.COMPOSITE, Kind.GATHER)
     return node.op.kind in kinds and node.op.expand is not None and not node.op.spell
 
 
@@ -134,6 +134,8 @@ def _expand(node: Node, emit: Builder, depth: int) -> tuple[Value, ...]:
         made = tuple(node.op.expand(inner, *operands, **node.fields))
     except ShapeMismatch as error:  # an extreme of a dim of size 0, where eager has a result
         raise Unfit(f"the expansion of {node.op.name} does not fit: {error.seen}") from error
+    except (NotImplementedError, Undecided) as error:
+        raise Unfit(f"{node.op.name} {error}") from error
     replaced: dict[Value, Value] = {}
     for piece in inner.block.nodes:
         piece.operands = tuple(v if v is None else replaced.get(v, v) for v in piece.operands)
@@ -168,7 +170,7 @@ def _check(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
     elif op.kind is Kind.REDUCE:
         if not op.combine:
             raise Unfit(f"{where}{op.name}, which no kernel combines")
-    elif op.kind not in (Kind.VIEW, Kind.SIZE):
+    elif op.kind not in (Kind.VIEW, Kind.SIZE) and op not in _OWN:
         raise Unfit(f"{where}{op.name}, which is {_KINDS.get(op.kind, 'a library call')}")
 
 

@@ -13,16 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from astjit.fusion.axes import Access, Axis, Nest, access, memory_order, nest, place
-from astjit.fusion.index import Axes, Space
+from astjit.fusion.demand import Axes
+from astjit.fusion.index import Space
 from astjit.fusion.kernel import Buffer, Role
 from astjit.fusion.names import Names
 from astjit.fusion.pieces import Unfit, Unit, call_of, is_view, root_of, view_source
 from astjit.ir.function import Node
 from astjit.ir.value import Param, Value, tensor_type
-from astjit.types.shape import Dim, Sizes, Sym, add
+from astjit.types.shape import Dim, Sizes, Sym, add, mul
 from astjit.types.tensor import TensorType
 
-_Key = tuple[Value, Dim, tuple[tuple[Axis, Dim], ...]]
+_Key = tuple[Value, Dim, tuple[tuple[Axis, Dim], ...], tuple[tuple[Axis, Dim], ...]]
+Way = tuple[Node, int, frozenset[Axis]]  # a use of a leaf, and the axes that stand elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Memory:
         offset: elements from the first of `value` to the first of `shown`.
         axes: the axis of each dim of `shown`.
         access: strides over the axes.
+        picked: axes that stand elsewhere, with their strides.
     """
 
     value: Value
@@ -42,6 +45,7 @@ class Memory:
     offset: Dim
     axes: Axes
     access: Access
+    picked: tuple[tuple[Axis, Dim], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +74,15 @@ class Reads:
     outputs: list[Bound]
     names: Names
     strides: dict[str, Dim]
-    uses: dict[tuple[Node, int], Bound]
+    uses: dict[Way, Bound]
 
-    def param(self, piece: Node, at: int) -> Param:
-        """The body's parameter read by an operand of a piece."""
-        return self.uses[piece, at].param
+    def bound(self, piece: Node, at: int, away: frozenset[Axis]) -> Bound:
+        """The buffer read by an operand of a piece, these axes standing elsewhere."""
+        return self.uses[piece, at, away]
 
-    def axes(self, param: Param) -> tuple[str, ...]:
-        """The axes of a buffer."""
-        (bound,) = (b for b in (*self.inputs, *self.outputs) if b.param is param)
-        return bound.buffer.axes
+    def axis_name(self, axis: Axis) -> str:
+        """The name of an axis that is a loop of its own."""
+        return next(name for name, run in self.nest.members.items() if run == (axis,))
 
 
 def offset_of(value: Value, sizes: Sizes) -> Dim:
@@ -94,10 +97,15 @@ def offset_of(value: Value, sizes: Sizes) -> Dim:
     return total
 
 
-def memory_of(value: Value, axes: Axes, sizes: Sizes) -> Memory:
-    """The memory of a value read or written at these axes."""
-    reached = access(tensor_type(value), axes)
-    return Memory(root_of(value), value, offset_of(value, sizes), axes, reached)
+def memory_of(
+    value: Value, axes: Axes, sizes: Sizes, away: frozenset[Axis] = frozenset()
+) -> Memory:
+    """The memory of a value read or written at these axes, some of which stand elsewhere."""
+    whole = access(tensor_type(value), axes)
+    picked = tuple((a, stride) for a, stride in whole.strides.items() if a in away)
+    here = tuple(None if a in away else a for a in axes)
+    reached = access(tensor_type(value), here)
+    return Memory(root_of(value), value, offset_of(value, sizes), here, reached, picked)
 
 
 def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) -> Nest:
@@ -120,7 +128,9 @@ def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) ->
     columns = bool(reduced and parallel) and order[-1] not in space.reduced
     if columns and space.finals:
         raise Unfit("columns are combined by a kernel of their own")
-    made = nest(parallel, reduced, accesses, space.sizes, columns=columns)
+    if columns and (space.indexed or any(m.picked for m in inputs)):
+        raise Unfit("columns are not read at computed indices")
+    made = nest(parallel, reduced, accesses, space.sizes, space.indexed, columns=columns)
     if len(made.reduced) > 1:
         if made.parallel or space.deep:
             raise Unfit("the reduced axes do not lie as one in every buffer")
@@ -144,23 +154,23 @@ def _preferred(orders: Sequence[tuple[list[Axis], int]]) -> list[Axis]:
 
 def memories(
     units: Sequence[Unit], space: Space, outputs: Sequence[Value], sizes: Sizes
-) -> tuple[list[Memory], list[Memory], dict[tuple[Node, int], int]]:
+) -> tuple[list[Memory], list[Memory], dict[Way, int]]:
     """What the units read, each index of a memory once, what they write, what each use reads."""
     found: dict[_Key, int] = {}
     inputs: list[Memory] = []
-    uses: dict[tuple[Node, int], int] = {}
+    uses: dict[Way, int] = {}
     for unit in units:
         for piece in unit.pieces:
             for at, value in enumerate(piece.operands):
-                if value is None or (piece, at) not in space.leaves:
-                    continue
-                memory = memory_of(value, space.leaves[piece, at], sizes)
-                strides = tuple(sorted(memory.access.strides.items()))
-                key = (memory.value, memory.offset, strides)
-                if key not in found:
-                    found[key] = len(inputs)
-                    inputs.append(memory)
-                uses[piece, at] = found[key]
+                for away in space.reads.get((piece, at), ()):
+                    assert value is not None
+                    memory = memory_of(value, space.leaves[piece, at], sizes, away)
+                    strides = tuple(sorted(memory.access.strides.items()))
+                    key = (memory.value, memory.offset, strides, memory.picked)
+                    if key not in found:
+                        found[key] = len(inputs)
+                        inputs.append(memory)
+                    uses[piece, at, away] = found[key]
     return inputs, [memory_of(v, space.axes[v], sizes) for v in outputs], uses
 
 
@@ -198,11 +208,28 @@ def _bind(reads: Reads, memory: Memory, role: Role) -> Bound:
         axes, strides = _with_unit_axis(reads.nest, axes, strides)
     kind = tensor_type(memory.shown)
     buffer = Buffer(name, kind.dtype, axes, role)
+    if memory.picked and strides is None:
+        strides = _dense(reads.nest, axes)
     if strides is not None:
         pairs = zip(axes, strides, strict=True)
         buffer = replace(buffer, strides=tuple(_stride(reads, name, a, s) for a, s in pairs))
+    if memory.picked:
+        steps = tuple(_stride(reads, name, "at", s) for _, s in memory.picked)
+        stars = ("*",) * len(steps)
+        assert buffer.strides is not None
+        buffer = replace(buffer, axes=stars + axes, strides=steps + buffer.strides)
     param = Param(TensorType(kind.dtype, tuple(map(Sym, axes)), device=kind.device), name)
     return Bound(memory, buffer, param)
+
+
+def _dense(where: Nest, axes: tuple[str, ...]) -> tuple[Dim, ...]:
+    """The strides of a buffer that is dense over these axes."""
+    strides: list[Dim] = []
+    running: Dim = 1
+    for axis in reversed(axes):
+        strides.insert(0, running)
+        running = mul(running, where.extents[axis])
+    return tuple(strides)
 
 
 def _with_unit_axis(
@@ -215,7 +242,6 @@ def _with_unit_axis(
 def _stride(reads: Reads, buffer: str, axis: str, stride: Dim) -> int | str:
     if stride in (0, 1):
         return 0 if stride == 0 else 1
-    name = f"{buffer}_stride_{axis}"
+    name = reads.names.take(f"{buffer}_stride_{axis}")
     reads.strides[name] = stride
-    reads.names.taken.add(name)
     return name

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
-from astjit.fusion.kernel import Kernel, facts, is_final, is_load, is_reduce, is_store
-from astjit.fusion.stages import cut, later_uses, recompute_cost
+from astjit.fusion.kernel import Kernel, facts, indices, is_final, is_load, is_reduce, is_store
+from astjit.fusion.stages import cut, is_element, later_uses, recompute_cost
 from astjit.ir.function import Node
 from astjit.ir.value import Result
 from astjit.ops.reduce import COMBINES
@@ -266,7 +266,12 @@ def is_float_kernel(kernel: Kernel) -> bool:
     combines = [str(n.fields["combine"]) for n in kernel.body.nodes if is_reduce(n)]
     if not all(COMBINES[name].vectors for name in combines):
         return False
-    types = [r.type for n in kernel.body.nodes for r in n.results]
+    known = facts(kernel)
+    elements = [v for v, fact in known.items() if is_element(kernel, fact.axes)]
+    loads = (v.node for v in elements if isinstance(v, Result) and isinstance(v.node, Node))
+    if any(is_load(n) and indices(n)[1] is not None for n in loads):
+        return False  # no vector may be read where there is nothing
+    types = [v.type for v in elements]
     return all(str(t).split("[")[0] in ("f32", "bool", "float", "int") for t in types)
 
 

@@ -1,7 +1,7 @@
 """Rows that exist in kernel bodies only, and the size row. Body values have rank 0 (D3)."""
 
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule, Trait
-from astjit.types.dtype import F32
+from astjit.types.dtype import F32, I64
 from astjit.types.tensor import PY_INT, TensorType, Type
 
 
@@ -23,13 +23,17 @@ def _round(call: Call) -> tuple[Type, ...]:
     return (TensorType(F32, (), device=call.tensor(0).device),)
 
 
+def _position(call: Call) -> tuple[Type, ...]:
+    return (TensorType(I64, (), device=str(call.fields["device"])),)
+
+
 def _size(call: Call) -> tuple[Type, ...]:
     return (PY_INT,)
 
 
-AT = Field(
-    "at", FieldKind.TEXT, ""
-)  # axis names, comma separated; "*" takes the next index operand
+# Axis names, comma separated; "*" takes the next index operand. A bool after the indices says
+# whether there is anything to read: where it is false the load is 0.
+AT = Field("at", FieldKind.TEXT, "")
 OVER = Field("over", FieldKind.TEXT, "")  # the parallel axes, where rows are combined into one
 
 ROWS = (
@@ -48,6 +52,32 @@ ROWS = (
         operands=(Operand("buffer"), Operand("index", variadic=True)),
         fields=(AT,),
         doc="one element of a buffer",
+    ),
+    Op(
+        name="position",
+        kind=Kind.BODY,
+        rule=Rule(_position),
+        fields=(Field("axis", FieldKind.TEXT), Field("device", FieldKind.TEXT, "cpu")),
+        doc="where an axis of the kernel stands",
+    ),
+    *(
+        Op(
+            name=name,
+            kind=Kind.BODY,
+            rule=Rule(_same),
+            operands=(Operand("index"), Operand("size")),
+            spell={"c": f"{{0}} {sign} {{1}}"},
+            doc=f"the {what} of an index and a size that is not 0",
+        )
+        for name, sign, what in (("quotient", "/", "quotient"), ("rest", "%", "rest"))
+    ),
+    Op(
+        name="checked",
+        kind=Kind.BODY,
+        rule=Rule(_same),
+        operands=(Operand("index"), Operand("size")),
+        spell={"cpu": "checked({0}, {1}, status)", "cuda": "in_range({0}, {1})"},
+        doc="an index that must lie in [0, size), else the call fails (decision D17)",
     ),
     Op(
         name="store",

@@ -34,6 +34,7 @@ LEFT = {
     ),
     **dict.fromkeys(("angle", "conj_physical"), _COMPLEX),
     "lgamma": "near its zeros no bound of its error is known on either target",
+    "equal": "one Python bool for two tensors",
     "frexp": "two results of two dtypes",
     "special_entr": "rarely used: minus `xlogy(x, x)` is a row",
     "binary_cross_entropy": "looks at values first: outside of 0 to 1 it raises",

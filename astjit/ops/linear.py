@@ -1,12 +1,10 @@
-"""Products of matrices, rows of a table, joining: PyTorch's own kernels, symbolic shapes (D13)."""
+"""Products of matrices: PyTorch's own kernels, symbolic shapes (D13)."""
 
 from astjit.ops.layout import device_of
-from astjit.ops.rules import normal_axis, promoted
+from astjit.ops.rules import promoted
 from astjit.ops.spec import (
     Call,
     Emitter,
-    Field,
-    FieldKind,
     Kind,
     Op,
     Operand,
@@ -15,12 +13,10 @@ from astjit.ops.spec import (
     Spelling,
     tensor_of,
 )
-from astjit.types.dtype import I32, I64
-from astjit.types.shape import Dim, add, broadcast
+from astjit.types.shape import Dim, broadcast
 from astjit.types.tensor import TensorType, Type
 
 TWO = (Operand("input"), Operand("other"))
-CHANNELS_LAST = ((0, 2, 3, 1), (0, 2, 3, 4, 1))
 
 
 def _same_dtype(*kinds: TensorType | None) -> None:
@@ -56,55 +52,6 @@ def _infer_linear(call: Call) -> tuple[Type, ...]:
     return (x.with_(dims=(*x.dims[:-1], *weight.dims[:-1])),)
 
 
-def _infer_embedding(call: Call) -> tuple[Type, ...]:
-    index, weight = call.tensor(0), call.tensor(1)
-    if index.dtype not in (I32, I64):
-        raise TypeError(f"expected indices of int32 or int64, not {index.dtype}")
-    if weight.rank != 2:
-        raise ValueError("'weight' must be 2-D")
-    return (weight.with_(dims=(*index.dims, weight.dims[1])),)
-
-
-def _joined(call: Call) -> list[TensorType]:
-    kinds = [call.tensor(i) for i in range(len(call.types))]
-    if not kinds:
-        raise ValueError("expected a non-empty list of tensors")
-    return kinds
-
-
-def _infer_cat(call: Call) -> tuple[Type, ...]:
-    kinds = _joined(call)
-    first = kinds[0]
-    if any(k.rank != first.rank for k in kinds) or not first.rank:
-        raise TypeError("cat needs tensors of one rank, at least 1")
-    axis = normal_axis(call.integer("dim"), first.rank)
-    for kind in kinds[1:]:
-        for a, (have, want) in enumerate(zip(kind.dims, first.dims, strict=True)):
-            if a != axis and not call.sizes.equal(have, want):
-                raise ValueError(f"sizes must match except in dimension {axis}: {kind}, {first}")
-    dims = list(first.dims)
-    dims[axis] = add(*(k.dims[axis] for k in kinds))
-    made = TensorType(promoted(call), tuple(dims), device=device_of(call))
-    last = first.order in CHANNELS_LAST and not any(k.is_contiguous for k in kinds)
-    if last and all(k.order == first.order for k in kinds):
-        return (TensorType(made.dtype, made.dims, first.order, None, made.device),)
-    return (made,)
-
-
-def _infer_stack(call: Call) -> tuple[Type, ...]:
-    kinds = _joined(call)
-    first = kinds[0]
-    for kind in kinds[1:]:
-        same = kind.rank == first.rank and all(
-            call.sizes.equal(a, b) for a, b in zip(kind.dims, first.dims, strict=True)
-        )
-        if not same:
-            raise ValueError(f"stack expects each tensor to be equal size: {kind}, {first}")
-    axis = normal_axis(call.integer("dim"), first.rank + 1)
-    dims = (*first.dims[:axis], len(kinds), *first.dims[axis:])
-    return (TensorType(promoted(call), dims, device=device_of(call)),)
-
-
 def _matrices(emit: Emitter, a: Ref, b: Ref) -> object:
     fits = tensor_of(a).rank == tensor_of(b).rank == 2
     return emit.emit("matmul", a, b) if fits else NotImplemented
@@ -124,9 +71,6 @@ def _matrix_vector(emit: Emitter, a: Ref, b: Ref) -> object:
 def _reversed(emit: Emitter, a: Ref, b: Ref) -> Ref:
     return emit.emit("matmul", b, a)
 
-
-TENSORS = (Operand("tensors", variadic=True),)
-DIM = Field("dim", FieldKind.INT, 0)
 
 ROWS = (
     Op(
@@ -166,45 +110,6 @@ ROWS = (
         torch=("torch.nn.functional.linear",),
         signature="input, weight, bias=None",
         doc="`input @ weight.T + bias`",
-    ),
-    Op(
-        name="embedding",
-        kind=Kind.LIBRARY,
-        rule=Rule(_infer_embedding, None, (("i64[3, 2]", "f32[5, 4]"), ("i32[]", "bf16[5, 4]"))),
-        operands=(Operand("input"), Operand("weight")),
-        torch=("torch.nn.functional.embedding",),
-        signature="input, weight, padding_idx=None, max_norm=None, norm_type=2.0, "
-        "scale_grad_by_freq=False, sparse=False",
-        host="torch.nn.functional.embedding({0}, {1})",
-        doc="the rows of `weight` at the indices",
-    ),
-    Op(
-        name="cat",
-        kind=Kind.LIBRARY,
-        rule=Rule(
-            _infer_cat,
-            None,
-            (
-                ("f32[3, 4]", "f32[2, 4]"),
-                ("f32[3]", "i64[4]"),
-                ("f32[2, 3, 4, 5] order(0,2,3,1)", "f32[1, 3, 4, 5] order(0,2,3,1)"),
-            ),
-        ),
-        operands=TENSORS,
-        fields=(DIM,),
-        torch=("torch.cat", "torch.concat", "torch.concatenate"),
-        signature="tensors, dim=0, *, out=None",
-        doc="the tensors one after the other along `dim`",
-    ),
-    Op(
-        name="stack",
-        kind=Kind.LIBRARY,
-        rule=Rule(_infer_stack, None, (("f32[3, 4]", "f32[3, 4]"), ("f32[]", "i64[]"))),
-        operands=TENSORS,
-        fields=(DIM,),
-        torch=("torch.stack",),
-        signature="tensors, dim=0, *, out=None",
-        doc="the tensors along a new axis",
     ),
 )
 

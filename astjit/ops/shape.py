@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from astjit.ops.layout import dense_or_strided, resolved_shape, view_strides
 from astjit.ops.rules import normal_axis
-from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule, View
+from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule, View, Walk
 from astjit.ops.update import by_row, permuted_back, refused, reshaped
-from astjit.types.shape import Dim, Sizes, add, floordiv, minimum, mul, sub
+from astjit.types.shape import Dim, Sizes, add, floordiv, minimum, mul, product, sub
 from astjit.types.tensor import Type
 
 X = (Operand("input"),)
@@ -202,6 +202,49 @@ def _diagonal_offset(call: Call) -> Dim:
     return mul(-offset, own[one]) if offset < 0 else mul(offset, own[two])
 
 
+def _slice_walks(call: Call) -> tuple[Walk, ...]:
+    axis, start, _, step = _slice_bounds(call)
+    rank = call.tensor(0).rank
+    sliced = Walk((axis,), start, step, part=True)
+    return tuple(sliced if a == axis else Walk((a,)) for a in range(rank))
+
+
+def _select_walks(call: Call) -> tuple[Walk, ...]:
+    axis, index = _selected(call)
+    rank = call.tensor(0).rank
+    others = (Walk((a if a < axis else a - 1,)) for a in range(rank))
+    return tuple(
+        Walk((), index, part=True) if a == axis else other for a, other in enumerate(others)
+    )
+
+
+def _reshape_walks(call: Call) -> tuple[Walk, ...] | None:
+    """Runs of axes of the source and of the view that have as many elements, from the left."""
+    source = call.tensor(0).dims
+    dims = resolved_shape(call.sizes, call.tensor(0).numel, call.dims("shape"))
+    walks: list[Walk] = []
+    here = there = 0
+    while here < len(source):
+        run = next(
+            (
+                (i, j)
+                for i in range(here + 1, len(source) + 1)
+                for j in range(there, len(dims) + 1)
+                if product(source[here:i]) == product(dims[there:j])
+            ),
+            None,
+        )
+        if run is None:
+            return None
+        axes = tuple(a for a in range(there, run[1]) if dims[a] != 1)
+        for a in range(here, run[0]):
+            below, first = product(source[a + 1 : run[0]]), a == here
+            alone = run[0] == here + 1
+            walks.append(Walk(axes, 0, 1, below, None if alone or first else source[a]))
+        here, there = run
+    return tuple(walks)
+
+
 def _none(call: Call) -> tuple[int | None, ...] | None:
     return None
 
@@ -236,7 +279,7 @@ ROWS = (
     _view(
         "slice",
         _infer_slice,
-        View(_slice_offset, _none, by_row("slice_update")),
+        View(_slice_offset, _none, by_row("slice_update"), _slice_walks),
         "`input[start:stop:step]` along one axis",
         fields=(
             Field("dim", FieldKind.INT, 0),
@@ -249,7 +292,7 @@ ROWS = (
     _view(
         "select",
         _infer_select,
-        View(_select_offset, _none, by_row("select_update")),
+        View(_select_offset, _none, by_row("select_update"), _select_walks),
         "the slice at one index of an axis, which goes",
         fields=(DIM, Field("index", FieldKind.SIZE)),
         torch=("torch.select", "Tensor.select"),
@@ -295,7 +338,7 @@ ROWS = (
     _view(
         "view",
         _infer_reshape,
-        View(_no_offset, _none, reshaped),
+        View(_no_offset, _none, reshaped, _reshape_walks),
         "the same memory with other sizes",
         fields=(Field("shape", FieldKind.SIZES),),
         torch=("Tensor.view",),

@@ -197,6 +197,35 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Walk:
+    """Where one axis of a view's source stands, given where the view's axes stand.
+
+    It is `start + step * (i // below % size)`, where i counts over `axes` as over one axis.
+
+    Attributes:
+        axes: axes of the view, outermost first; none where the source's axis stands still.
+        start: added.
+        step: between neighbours.
+        below: a count that i is divided by.
+        size: the remainder is taken by it; None: it is not.
+        part: the view's axis is a part of the source's.
+    """
+
+    axes: tuple[int, ...]
+    start: Dim = 0
+    step: int = 1
+    below: Dim = 1
+    size: Dim | None = None
+    part: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is the index of one axis, or of none."""
+        whole = self.below == 1 and self.size is None and not self.part
+        return len(self.axes) < 2 and (self.start, self.step) == (0, 1) and whole
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """How a view's elements lie in its source; the result type's strides say the rest.
 
@@ -205,6 +234,7 @@ class View:
         axes: for each result axis the source axis it walks, or None for a new or broadcast one;
             None instead of a tuple when the view is more than a choice of axes (slice, select,
             reshape).
+        walks: for each source axis where it stands; None where that is not known.
         update: emits the source as it is once the view's elements are others, given the source,
             the new elements in the view's type, and the view's fields.
     """
@@ -212,6 +242,7 @@ class View:
     offset: Callable[[Call], Dim]
     axes: Callable[[Call], tuple[int | None, ...] | None]
     update: "Callable[[Emitter, Ref, Ref, Mapping[str, FieldValue]], Ref]"
+    walks: Callable[[Call], tuple[Walk, ...] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from astjit.ops import (
     functions,
     gather,
     integers,
+    joining,
     library,
     linear,
     losses,
@@ -37,6 +38,7 @@ _FAMILIES = (
     shape,
     gather,
     scaled,
+    joining,
     composite,
     activations,
     norms,
@@ -85,6 +87,8 @@ SPELLINGS: tuple[Spelling, ...] = (
     *viewing.SPELLINGS,
     *factory.SPELLINGS,
     *linear.SPELLINGS,
+    *gather.SPELLINGS,
+    *joining.SPELLINGS,
 )
 OPS = index(row for family in _FAMILIES for row in family.ROWS)
 BY_TORCH = by_torch((*SPELLINGS, *OPS.values()))

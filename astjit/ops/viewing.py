@@ -1,9 +1,13 @@
 """Torch's names for views as arrangements of the view rows: indexing, splitting, reshaping."""
 
+from typing import TypeGuard
+
 from astjit.ops.layout import contiguous, resolved_shape, view_strides
 from astjit.ops.rules import normal_axis
 from astjit.ops.spec import Emitter, Field, FieldKind, Operand, Ref, Spelling, tensor_of
+from astjit.types.dtype import I32, I64
 from astjit.types.shape import Dim, Expr, Sym, add, floordiv, mod, mul, product
+from astjit.types.tensor import TensorType
 
 X, XY = (Operand("input"),), (Operand("input"), Operand("other"))
 DIM = Field("dim", FieldKind.INT)
@@ -175,18 +179,22 @@ def _unbind(emit: Emitter, x: Ref, *, dim: int) -> object:
 
 
 def _getitem(emit: Emitter, x: Ref, *, index: object) -> object:
-    """Basic indexing: ints, slices, None and `...`; anything else is a library call."""
+    """Ints, slices, None, `...` and one tensor of indices; anything else is a library call."""
     items = list(index) if isinstance(index, tuple) else [index]
-    if not all(_basic(item) for item in items):
+    tensors = [item for item in items if _picks(item)]
+    if not all(_basic(item) or _picks(item) for item in items) or len(tensors) > 1:
+        return NotImplemented
+    if tensors and any(item is None for item in items):
         return NotImplemented
     used = sum(item is not None and item is not Ellipsis for item in items)
+    picks: list[tuple[int, Ref]] = []
     missing = tensor_of(x).rank - used
     if missing < 0:
         raise IndexError(f"too many indices for tensor of dimension {tensor_of(x).rank}")
-    if Ellipsis not in items:
+    if not any(item is Ellipsis for item in items):
         items.append(Ellipsis)
-    at = items.index(Ellipsis)
-    if Ellipsis in items[at + 1 :]:
+    at = next(i for i, item in enumerate(items) if item is Ellipsis)
+    if any(item is Ellipsis for item in items[at + 1 :]):
         return NotImplemented
     items[at : at + 1] = [slice(None)] * missing
     axis = 0
@@ -200,9 +208,20 @@ def _getitem(emit: Emitter, x: Ref, *, index: object) -> object:
                     step = 1 if item.step is None else item.step
                     x = emit.emit("slice", x, dim=axis, start=item.start, stop=item.stop, step=step)
                 axis += 1
+            case _ if _picks(item):
+                picks.append((axis, item))
+                axis += 1
             case _:
                 x = emit.emit("select", x, dim=axis, index=item)
+    for axis, picked in picks:
+        x = emit.emit("index", x, picked, dim=axis)
     return x
+
+
+def _picks(item: object) -> TypeGuard[Ref]:
+    """Whether an index is a tensor of integers."""
+    kind = getattr(item, "type", None)
+    return isinstance(kind, TensorType) and kind.dtype in (I32, I64)
 
 
 def _size(value: object) -> bool:

@@ -21,6 +21,8 @@ void* PyLong_AsVoidPtr(PyObject*);
 long PyLong_AsLong(PyObject*);
 double PyFloat_AsDouble(PyObject*);
 int PyErr_BadArgument();
+void PyErr_SetString(PyObject*, const char*);
+extern PyObject* PyExc_IndexError;
 PyObject* PyErr_Occurred();
 void* PyEval_SaveThread();
 void PyEval_RestoreThread(void*);
@@ -41,6 +43,8 @@ _TAKE = {
     "double": "const double a{at} = PyFloat_AsDouble(given[{at}]);",
     "float": "const float a{at} = (float)PyFloat_AsDouble(given[{at}]);",
 }
+_STATUS = "int a{at} = 0;  // an index was out of range"
+_LOOKS = '  if (a{at}) return PyErr_SetString(PyExc_IndexError, "index out of range"), nullptr;\n'
 _BOUND = """
 static PyObject* {name}_from_python(PyObject*, PyObject* const* given, long count) {{
   if (count != {count}) return PyErr_BadArgument(), nullptr;
@@ -49,7 +53,7 @@ static PyObject* {name}_from_python(PyObject*, PyObject* const* given, long coun
   void* const state = PyEval_SaveThread();
   {name}({names});
   PyEval_RestoreThread(state);
-  Py_IncRef(&_Py_NoneStruct);
+{looks}  Py_IncRef(&_Py_NoneStruct);
   return &_Py_NoneStruct;
 }}
 extern "C" {{
@@ -64,10 +68,24 @@ def binding_text(entries: Iterable[Entry]) -> str:
 
 
 def _bound(entry: Entry) -> str:
-    count = len(entry.arguments)
-    takes = (_TAKE[a.ctype].format(at=at) for at, a in enumerate(entry.arguments))
-    names = ", ".join(f"a{at}" for at in range(count))
-    return _BOUND.format(name=entry.name, count=count, takes="\n  ".join(takes), names=names)
+    takes, names, looks, count = [], [], "", 0
+    for at, argument in enumerate(entry.arguments):
+        if argument.role == "status":
+            takes.append(_STATUS.format(at=at))
+            names.append(f"&a{at}")
+            looks = _LOOKS.format(at=at)
+            continue
+        take = _TAKE[argument.ctype].replace("given[{at}]", f"given[{count}]")
+        takes.append(take.format(at=at))
+        names.append(f"a{at}")
+        count += 1
+    return _BOUND.format(
+        name=entry.name,
+        count=count,
+        takes="\n  ".join(takes),
+        names=", ".join(names),
+        looks=looks,
+    )
 
 
 def bound(library: ctypes.CDLL, entry: Entry) -> Callable[..., Any]:

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
-
-from astjit.codegen.cpu_view import FIXED, CpuView, initial
+from astjit.codegen.cpu_view import FIXED, CpuView
 from astjit.codegen.emit import helper_names
 from astjit.codegen.rename import rename
 from astjit.fusion.schedule import cpu_schedule
@@ -133,17 +131,3 @@ def test_several_row_axes_are_taken_apart_only_where_needed():
         assert ("const long i0 = line / d1;" in found) == split
         assert "const float* x_row = x + line * d2;" in found
         assert "const long i1 = line % d1;" not in found
-
-
-@pytest.mark.parametrize(
-    ("combine", "dtype", "text"),
-    [
-        ("sum", "f32", "0"), ("prod", "i64", "1"), ("any", "bool", "false"),
-        ("all", "bool", "true"), ("max", "f32", "-__builtin_inff()"),
-        ("min", "f64", "__builtin_inf()"), ("max", "u8", "0"), ("min", "u8", "255"),
-        ("max", "i8", "(-127 - 1)"), ("min", "i32", "2147483647"),
-        ("max", "i64", "(-9223372036854775807l - 1)"), ("min", "bool", "1"),
-    ],
-)  # fmt: skip
-def test_what_a_combine_starts_from(combine, dtype, text):
-    assert initial(combine, dtype) == text

@@ -1,12 +1,9 @@
 """What the CUDA templates are given: heads, starts of rows, reductions and their slots."""
 
-import pytest
-
-from astjit.codegen.cuda_view import FIXED, CudaView, initial
+from astjit.codegen.cuda_view import FIXED, CudaView
 from astjit.codegen.emit import helper_names
 from astjit.codegen.rename import rename
 from astjit.fusion.schedule import schedule
-from astjit.types.dtype import BY_NAME
 from tests.codegen import records
 from tests.codegen.records import RC, C, R, Record
 
@@ -110,17 +107,3 @@ def test_sizes_that_the_text_does_not_mention_are_no_arguments():
     total = r.emit("reduce", r.load("x"), combine="sum")
     r.store("out", r.emit("div", total, r.size("rows")))
     assert [a.name for a in view(r.kernel()).arguments() if a.role == "size"] == ["rows", "cols"]
-
-
-@pytest.mark.parametrize(
-    ("combine", "dtype", "text"),
-    [
-        ("sum", "f32", "0.0f"), ("prod", "f64", "1.0"), ("max", "f32", "-INFINITY"),
-        ("min", "f64", "INFINITY"), ("any", "bool", "false"), ("all", "bool", "true"),
-        ("max", "u8", "0"), ("min", "u8", "255"), ("max", "i8", "-128"),
-        ("min", "i32", "2147483647"), ("max", "i64", "(-9223372036854775807 - 1)"),
-        ("max", "bool", "false"), ("min", "bool", "true"),
-    ],
-)  # fmt: skip
-def test_what_a_combine_starts_from(combine, dtype, text):
-    assert initial(combine, BY_NAME[dtype]) == text

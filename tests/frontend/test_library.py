@@ -19,7 +19,7 @@ def x():
     [
         (lambda x: torch.cummax(x, 0), ["f32[x0, x1]", "i64[x0, x1]"]),
         (lambda x: torch.kron(x, x), None),
-        (lambda x: F.pad(x, (1, 2)), ["f32[x0, x1 + 3]"]),
+        (lambda x: F.pad(x, (1, 2), "reflect"), ["f32[x0, x1 + 3]"]),
         (lambda x: x.repeat(2, 3), ["f32[2*x0, 3*x1]"]),
         (lambda x: torch.einsum("ij,kj->ik", x, x), ["f32[x0, x0]"]),
         (lambda x: F.avg_pool1d(x[None], 2)[0], None),

@@ -7,7 +7,16 @@ knows nothing of passes, schedules or text, so it is an oracle for what fusion m
 
 import torch
 
-from astjit.fusion.kernel import Group, access_axes, is_load, is_reduce, is_store
+from astjit.fusion.kernel import (
+    Group,
+    access_axes,
+    indices,
+    is_load,
+    is_position,
+    is_reduce,
+    is_store,
+    position_axis,
+)
 from astjit.ir.function import Node
 from astjit.ir.value import Literal
 from astjit.ops.host import host_text
@@ -18,6 +27,7 @@ from astjit.types.shape import Sizes, evaluate
 from astjit.types.tensor import TensorType
 
 TO, ROUND, SIZE = OPS["to"], OPS["round_to"], OPS["size"]
+QUOTIENT, REST, CHECKED = OPS["quotient"], OPS["rest"], OPS["checked"]
 INFINITY = float("inf")
 REDUCE = {
     "sum": (torch.sum, 0),
@@ -103,7 +113,14 @@ def allocate(kind, sizes):
 
 
 def spread(base, buffer, start, extents, strides, kernel):
-    """The memory of a buffer over all axes of the kernel, of size 1 where it does not vary."""
+    """The memory of a buffer over all axes of the kernel, of size 1 where it does not vary.
+
+    Of a buffer that is read at index values: its elements, where it starts and its strides.
+    """
+    if "*" in buffer.axes:
+        own = [s if isinstance(s, int) else strides[s] for s in buffer.strides]
+        count = base.untyped_storage().nbytes() // base.element_size()
+        return torch.as_strided(base, (count,), (1,), 0), start, own
     if buffer.strides is None:
         own, running = [], 1
         for name in reversed(buffer.axes):
@@ -125,7 +142,18 @@ def run_body_node(node, env, views, kernel, extents):
         return
     if is_load(node):
         assert access_axes(node) == kernel.buffer(node.operands[0]).axes
-        made = views[node.operands[0]].to(torch_dtype(node.result.type.dtype))
+        view = views[node.operands[0]]
+        made = gathered(node, view, env, kernel, extents) if isinstance(view, tuple) else view
+        made = made.to(torch_dtype(node.result.type.dtype))
+    elif is_position(node):
+        made = position(position_axis(node), kernel, extents)
+    elif node.op in (QUOTIENT, REST):
+        index, size = (torch.as_tensor(body_value(v, env)) for v in node.operands)
+        assert (index >= 0).all()
+        made = index // size if node.op is QUOTIENT else index % size
+    elif node.op is CHECKED:
+        made, size = (torch.as_tensor(body_value(v, env)) for v in node.operands)
+        assert ((made >= 0) & (made < size)).all()
     elif is_reduce(node):
         value = body_value(node.operands[0], env)
         over = node.fields["over"].split(",") if node.fields["over"] else kernel.reduced
@@ -150,6 +178,28 @@ def run_body_node(node, env, views, kernel, extents):
     kind = node.result.type
     assert not isinstance(kind, TensorType) or made.dtype == torch_dtype(kind.dtype), node.op.name
     env[node.result] = made
+
+
+def position(axis, kernel, extents):
+    """The index of an axis, over all axes."""
+    shape = [extents[a] if a == axis else 1 for a in kernel.axes]
+    return torch.arange(extents[axis]).reshape(shape)
+
+
+def gathered(node, view, env, kernel, extents):
+    """A load at index values, 0 where there is nothing to read."""
+    elements, at, strides = view
+    given, where = indices(node)
+    values = iter([torch.as_tensor(body_value(v, env)) for v in given])
+    for axis, stride in zip(access_axes(node), strides, strict=True):
+        at = at + stride * (next(values) if axis == "*" else position(axis, kernel, extents))
+    there = torch.ones_like(at, dtype=torch.bool)
+    if where is not None:
+        at, there = torch.broadcast_tensors(at, env[where])
+    assert ((at >= 0) & (at < len(elements)))[there].all()
+    made = torch.zeros(at.shape, dtype=elements.dtype)
+    made[there] = elements[at[there]]
+    return made
 
 
 def run_row(node, env):

@@ -110,7 +110,7 @@ def test_defaults_of_operands_are_numbers():
         ("torch.no_such", (X,), {}),
         ("torch.var", (X, 1), {"correction": 0.5}),
         (F + "gelu", (X,), {"approximate": 1}),
-        (F + "embedding", (X, W), {"padding_idx": 0}),
+        (F + "embedding", (X, W), {"max_norm": 1.0}),
     ],
 )
 def test_what_is_out_of_reach_is_a_library_call(name, args, kwargs):

@@ -75,3 +75,5 @@ inline void __threadfence() { emulator_fence(); }
 // Orders nothing between blocks, and within a block barriers do the ordering here.
 inline void __threadfence_block() {}
 inline void __nanosleep(unsigned) { emulator_pause(); }
+// Ends the launch; on a device also the context.
+inline void __trap() { emulator_trap(); }

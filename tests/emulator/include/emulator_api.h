@@ -43,6 +43,8 @@ void emulator_fence();
 void emulator_atomic(void* address, int bytes, int reads, int writes);
 // Lets other threads run (a thread that spins must call this, or use atomics).
 void emulator_pause();
+// Reports that a thread trapped, and ends the launch.
+void emulator_trap();
 void* emulator_static_shared(const char* function, int index, const char* name, size_t bytes,
                              size_t alignment, size_t granule);
 void* emulator_dynamic_shared(size_t granule);

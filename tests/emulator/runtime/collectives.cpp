@@ -233,3 +233,8 @@ extern "C" void emulator_pause() {
   emulator::make_ready(*machine.current);
   emulator::park(*machine.current);
 }
+
+extern "C" void emulator_trap() {
+  emulator::settle_suspect_store();
+  emulator::report_and_stop("a thread trapped");
+}

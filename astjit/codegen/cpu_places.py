@@ -1,0 +1,103 @@
+"""Where a CPU kernel's elements lie: expressions of places in rows, in scratch, at index values."""
+
+from collections.abc import Mapping
+
+from astjit.codegen.address import Space, inner_stride, line_offset, picked
+from astjit.codegen.expression import RANKS, Text
+from astjit.codegen.values import Writer, dtype_of
+from astjit.fusion.kernel import Buffer, Kernel, access_axes, indices
+from astjit.fusion.schedule import Place
+from astjit.ir.function import Node
+from astjit.ir.value import Result
+from astjit.types.dtype import I64
+
+
+class Places:
+    """Places of one kernel.
+
+    Attributes:
+        kernel: whose buffers they are in.
+        space: its loops.
+        rows: for each buffer the pointer to its row.
+        places: of kept values.
+        scratch: for each value kept in scratch its pointer.
+        vectors: places are pointers to vectors, else elements.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        space: Space,
+        rows: Mapping[str, str],
+        places: Mapping[Result, Place],
+        scratch: Mapping[Result, str],
+        *,
+        vectors: bool,
+    ) -> None:
+        self.kernel, self.space, self.rows = kernel, space, rows
+        self.places, self.scratch, self.vectors = places, scratch, vectors
+
+    def scalar(self, buffer: Buffer) -> str:
+        """An element of a buffer that does not vary along a row."""
+        return f"{buffer.name}[{line_offset(buffer, self.space, '{0}') or '0'}]"
+
+    def offset(self, node: Node, inner: Writer) -> str:
+        """The element offset that a load's index values make."""
+        buffer = self.kernel.buffer(node.operands[0])
+        return picked(node, buffer, lambda v: inner.text(v, I64)) or "0"
+
+    def guarded(self, node: Node, text: Text, inner: Writer) -> Text:
+        """A load that is 0 where there is nothing to read."""
+        where = indices(node)[1]
+        if where is None:
+            return text
+        zero = "0.0f" if dtype_of(node.result.type).name == "f32" else "0"
+        return Text(f"({inner.text(where).wrapped(RANKS['||'])} ? {text.text} : {zero})")
+
+    def kept_dtype(self, value: Result) -> str:
+        """The dtype in which memory holds a kept value."""
+        place = self.places[value]
+        return next((b.dtype.name for b in self.kernel.buffers if b.name == place), "f32")
+
+    def kept(self, value: Result) -> str:
+        """Where a kept value lies."""
+        place = self.places[value]
+        if place != "scratch":
+            return self.element(next(b for b in self.kernel.buffers if b.name == place))
+        base = self.scratch[value]
+        return f"{base} + {self.space.col}" if self.vectors else f"{base}[{self.space.col}]"
+
+    def picked(self, node: Node, buffer: Buffer, inner: Writer) -> str:
+        """What a load at index values reads."""
+        terms = [self.offset(node, inner)]
+        stride = inner_stride(buffer, self.space) if self.space.inner in access_axes(node) else 0
+        if stride != 0:
+            terms.append(self.space.col if stride == 1 else f"{self.space.col} * {stride}")
+        base, index = self.rows[buffer.name], " + ".join(terms)
+        return f"{base} + {index}" if self.vectors else f"{base}[{index}]"
+
+    def element(self, buffer: Buffer) -> str:
+        """What a load or store at an element reaches."""
+        stride = inner_stride(buffer, self.space)
+        base, col = self.rows[buffer.name], self.space.col
+        if stride == 0:
+            return f"{base} + 0" if self.vectors else f"{base}[0]"
+        index = col if stride == 1 else f"{col} * {stride}"
+        return f"{base} + {index}" if self.vectors else f"{base}[{index}]"
+
+
+def initial(combine: str, dtype: str) -> str:
+    """The value that a combine starts from."""
+    if combine in ("sum", "prod"):
+        return "0" if combine == "sum" else "1"
+    if combine in ("any", "all"):
+        return "false" if combine == "any" else "true"
+    sign = "-" if combine == "max" else ""
+    if dtype.startswith(("f", "bf")):
+        return f"{sign}__builtin_inff()" if dtype != "f64" else f"{sign}__builtin_inf()"
+    bits = {"bool": 1, "u8": 8}.get(dtype) or int(dtype[1:])
+    if dtype in ("bool", "u8"):
+        return "0" if combine == "max" else str(2**bits - 1)
+    top = 2 ** (bits - 1) - 1
+    suffix = "l" if bits == 64 else ""
+    return f"(-{top}{suffix} - 1)" if combine == "max" else f"{top}{suffix}"

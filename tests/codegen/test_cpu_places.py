@@ -1,0 +1,35 @@
+"""Where elements lie, and what reductions start from."""
+
+import pytest
+
+from astjit.codegen.address import space_of
+from astjit.codegen.cpu_places import Places, initial
+from astjit.fusion.kernel import Buffer, is_load
+from astjit.types.dtype import BY_NAME
+from tests.codegen import records
+
+
+@pytest.mark.parametrize(
+    ("combine", "dtype", "text"),
+    [
+        ("sum", "f32", "0"), ("prod", "i64", "1"), ("any", "bool", "false"),
+        ("all", "bool", "true"), ("max", "f32", "-__builtin_inff()"),
+        ("min", "f64", "__builtin_inf()"), ("max", "u8", "0"), ("min", "u8", "255"),
+        ("max", "i8", "(-127 - 1)"), ("min", "i32", "2147483647"),
+        ("max", "i64", "(-9223372036854775807l - 1)"), ("min", "bool", "1"),
+    ],
+)  # fmt: skip
+def test_what_a_combine_starts_from(combine, dtype, text):
+    assert initial(combine, dtype) == text
+
+
+@pytest.mark.parametrize(("vectors", "text"), [(True, "x_row + col"), (False, "x_row[col]")])
+def test_elements_and_kept_values(vectors, text):
+    kernel = records.softmax()
+    load = next(n for n in kernel.body.nodes if is_load(n)).result
+    rows = {b.name: f"{b.name}_row" for b in kernel.buffers}
+    kept = {load: "scratch"}
+    places = Places(kernel, space_of(kernel), rows, kept, {load: "x_row"}, vectors=vectors)
+    assert places.element(kernel.buffers[0]) == places.kept(load) == text
+    assert places.kept_dtype(load) == "f32"
+    assert places.scalar(Buffer("m", BY_NAME["f32"], ("rows",))) == "m[row]"
