@@ -82,7 +82,8 @@ def cut(kernel: Kernel, keep: Mapping[Result, str]) -> Cut:
     stages = (f.stage for f in known.values() if not f.final)
     passes = [Pass() for _ in range(1 + max(stages, default=0))]
     uniforms: list[Node] = []
-    finals = dict.fromkeys(n for n in kernel.body.nodes if _is_last(n, known))
+    last = [n for n in kernel.body.nodes if _is_last(n, known) or _is_alone(n, kernel)]
+    finals = dict.fromkeys(last if any(map(is_final, last)) else ())
     for node in kernel.body.nodes:
         if node in finals:
             if is_final(node):
@@ -121,6 +122,11 @@ def _is_last(node: Node, known: Mapping[Value, Fact]) -> bool:
     """Whether a node comes after all rows."""
     values = node.values[1:] if is_store(node) else node.results
     return any(v in known and known[v].final for v in values)
+
+
+def _is_alone(node: Node, kernel: Kernel) -> bool:
+    """Whether a node stores one element: after all rows, since there may be none."""
+    return is_store(node) and bool(kernel.parallel) and not kernel.buffer(node.operands[0]).axes
 
 
 def wanted(here: Pass) -> list[Value]:

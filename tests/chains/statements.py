@@ -38,7 +38,7 @@ UNARY = _all(
     "{a}.clamp(-1, 1); {a}.clamp(min=0.25); torch.clamp({a}, max=2); F.hardtanh({a});"
     "F.leaky_relu({a}, 0.1); F.relu6({a}); F.threshold({a}, 0.1, 20.0); {a}.reciprocal();"
     "{a} * s; s - {a}; {a} > s; {a}.frac(); torch.logical_not({a}); {a}.positive();"
-    "{a} % 3; {a} // 2; torch.fmod({a}, 0.7); torch.signbit({a}); {a}.neg() * {a}"
+    "{a} % 3; {a} // 2; torch.fmod({a}, 0.7); torch.signbit(torch.nan_to_num({a})); {a}.neg() * {a}"
 )
 BINARY = _all(
     "{a} + {b}; {a} - {b}; {a} * {b}; {a} / {b}; {a} + {b}; {a} * {b}; {a} - {b};"

@@ -265,3 +265,22 @@ def test_a_kept_value_is_computed_once(make):
             for result in node.results:
                 counts[result] = counts.get(result, 0) + 1
     assert all(counts[v] == 1 for v in keep)
+
+
+def test_one_element_is_stored_after_all_rows_since_there_may_be_none():
+    r = records.Record(
+        "beside",
+        "row",
+        records.R,
+        records.C,
+        [("x", "f32", records.RC, "in"), ("s", "f32", (), "in")]
+        + [("out", "f32", (), "out"), ("y", "f32", (), "out")],
+    )
+    y = r.emit("abs", r.load("s"))
+    r.store("y", y)
+    total = r.emit("reduce", r.emit("mul", r.load("x"), y), combine="sum")
+    r.store("out", r.emit("reduce", total, combine="sum", over="rows"))
+    found = cut(r.kernel(), {})
+    assert [node.op.name for node in found.finals] == ["store", "reduce", "store"]
+    assert [node.op.name for node in found.uniforms] == ["load", "abs"]
+    assert [here.scalar_stores for here in found.passes] == [[], []]
