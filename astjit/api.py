@@ -118,6 +118,7 @@ class Record:
 
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         self.function, self.config = function, config
+        self._sized: dict[str, int | None] = {}
         _RECORDS.add(self)
         self.dispatcher = Dispatcher(function, config, self._load)
 
@@ -132,7 +133,7 @@ class Record:
 
     def _segment(self, values: tuple[object, ...]) -> Any:
         named = dict(zip(self.dispatcher.entry.parameters, values, strict=True))
-        return _compiler().Segment(self.function, named)
+        return _compiler().Segment(self.function, named, self._sized)
 
     def segment(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """The segment for the arguments of a call."""

@@ -11,8 +11,10 @@ from astjit.config import Config
 from astjit.errors import AstjitError
 from astjit.frontend import torch_api
 from astjit.frontend.carriers import Number, Plain, carrier
-from astjit.frontend.layouts import dtype_of, input_type
+from astjit.frontend.equalities import equalities, root
+from astjit.frontend.layouts import dtype_of, input_type, pinned
 from astjit.frontend.memory import Place, Step, Storage, laid_out, refuse_overlap
+from astjit.frontend.positions import size_of
 from astjit.frontend.reads import Guard, Reads
 from astjit.frontend.stops import Failed, NeedsGrad, Stop, here
 from astjit.frontend.symbolic import SymbolicTensor, symbolic
@@ -22,7 +24,7 @@ from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.spec import FieldValue, Op
 from astjit.ops.table import OPS
 from astjit.types.dtype import BY_TORCH
-from astjit.types.shape import Dim, Sizes, Sym, hint, text
+from astjit.types.shape import Dim, Predicate, Sizes, Sym, hint, text
 from astjit.types.tensor import PY_FLOAT, PY_INT, ScalarType, TensorType
 
 _SILENT = ("fn_globals", "self", "_modules", "_parameters", "_buffers")
@@ -43,9 +45,18 @@ class Capture:
         reads: filled with guards.
         config: options.
         taken: names that sizes must not have.
+        sized: see Segment.
     """
 
-    def __init__(self, name: str, reads: Reads, config: Config, taken: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        reads: Reads,
+        config: Config,
+        taken: Iterable[str] = (),
+        sized: dict[str, int | None] | None = None,
+    ) -> None:
+        self.sized: dict[str, int | None] = {} if sized is None else sized
         self.function = Function(name)
         self.reads, self.config = reads, config
         self.sizes = Sizes(hints=True)
@@ -210,14 +221,7 @@ class Capture:
 
     def root_of(self, sym: Sym) -> Dim:
         """The size that a symbol was found equal to."""
-        return _root(self._equal(), sym)
-
-    def _equal(self) -> dict[str, Dim]:
-        found: dict[str, Dim] = {}
-        for fact in self.sizes.assumed:
-            if fact.op == "==":
-                _unite(found, fact.left, fact.right)
-        return found
+        return root(equalities(self.sizes.assumed), sym)
 
     def bind(self, name: str, value: object) -> None:
         """Name the SSA value after the user's variable, unless it has a name."""
@@ -254,7 +258,7 @@ class Capture:
             name = self.fresh_input(path)
             kind = input_type(tensor, dtype, name, self.fresh)
             if self.config.dynamic is False:
-                kind = _pinned(kind)
+                kind = pinned(kind)
             param = self.builder.param(name, kind, path)
             made = symbolic(
                 Place(self, Storage(param, param)),
@@ -288,6 +292,11 @@ class Capture:
         param = Param(kind, self.fresh_input(path), path, here())
         return carrier(self, Number(number, path, value=param))
 
+    def take(self, param: Param) -> None:
+        """Make a number an input of the function, unless it is one."""
+        if param not in self.function.params:
+            self.function.params.append(param)
+
     def fresh_input(self, path: str) -> str:
         """A name for the input at a path: its last readable part."""
         shorter = path.replace(".cell_contents", "").replace("__defaults__", "default")
@@ -300,6 +309,14 @@ class Capture:
         return self.fresh(name)
 
     # --- numbers ---
+
+    def is_argument(self, path: str) -> bool:
+        """Whether a path is a parameter of the function."""
+        return path in self.reads.parameters
+
+    def size_of(self, number: Number) -> Dim | None:
+        """A number as a size, None where it is none: see positions.py."""
+        return size_of(self, number, symbolic=self.config.dynamic is not False)
 
     def dim_text(self, dim: Dim) -> str:
         """Python text of a size, over paths."""
@@ -349,8 +366,8 @@ class Capture:
     def number_value(self, number: Number) -> Value:
         """The SSA value of a number, appended where it is first needed."""
         if number.value is not None:
-            if isinstance(number.value, Param) and number.value not in self.function.params:
-                self.function.params.append(number.value)
+            if isinstance(number.value, Param):
+                self.take(number.value)
             return number.value
         if number.dim is not None and not isinstance(number.dim, int):
             number.value = self.emit("size", value=number.dim)
@@ -365,35 +382,15 @@ class Capture:
 
     def finish(self) -> Function:
         """The function, with sizes that were found equal written as one."""
-        found = self._equal()
+        found = equalities(self.sizes.assumed)
         self.reads.pins = {self.dim_text(dim): why for dim, why in self.sizes.pins.items()}
         self.function.assumed = list(self.sizes.assumed)
-        self.function.substitute({name: _root(found, Sym(name)) for name in found})
+        equal = {name: root(found, Sym(name)) for name in found}
+        self.function.substitute(equal)
+        ints = [p.name for p in self.function.params if p.type == PY_INT and p.name in equal]
+        self.function.assumed += [Predicate("==", Sym(name), equal[name]) for name in ints]
         return self.function
 
     def close(self) -> None:
         """Let go of the caller's tensors."""
         self._inputs.clear()
-
-
-def _root(found: Mapping[str, Dim], dim: Dim) -> Dim:
-    while isinstance(dim, Sym) and dim.name in found:
-        dim = found[dim.name]
-    return dim
-
-
-def _unite(found: dict[str, Dim], left: Dim, right: Dim) -> None:
-    """Record that a symbol is another, earlier one, or an int."""
-    a, b = _root(found, left), _root(found, right)
-    if a == b or not all(isinstance(d, int | Sym) for d in (a, b)):
-        return
-    if isinstance(b, Sym):
-        found[b.name] = a
-    elif isinstance(a, Sym):
-        found[a.name] = b
-
-
-def _pinned(kind: TensorType) -> TensorType:
-    strides = kind.strides and tuple(hint(s) for s in kind.strides)
-    dims = tuple(hint(d) for d in kind.dims)
-    return TensorType(kind.dtype, dims, kind.order, strides, kind.device)

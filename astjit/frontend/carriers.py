@@ -64,6 +64,10 @@ class Keeper(Protocol):
         """The row that does this arithmetic on Python numbers, "" if none does."""
         ...
 
+    def size_of(self, number: Number) -> Dim | None:
+        """A number as a size, None where it is none."""
+        ...
+
 
 class Node:
     """What torch's C code asks of a symbolic number."""
@@ -172,12 +176,10 @@ def arithmetic(keeper: Keeper, sign: str, left: object, right: object) -> object
             n if isinstance(v, Int | Float) else n.hint for n, v in ((a, left), (b, right))
         )
         return carrier(keeper, Number(hint, f"({a.text} {sign} {b.text})", None, row, parts))
-    if sign in _OF_SIZES and (a.dim is None) != (b.dim is None):  # the size may still vary
-        size, number = (b, a) if a.dim is None else (a, b)
-        known = keeper.pin(number, f"used in {sign}")
-        if isinstance(known, int) and size.dim is not None:
-            dims = (known, size.dim) if size is b else (size.dim, known)
-            dim = _OF_SIZES[sign](*dims)
+    if sign in _OF_SIZES and isinstance(hint, int):  # no row, but sizes have it
+        left_dim, right_dim = keeper.size_of(a), keeper.size_of(b)
+        if left_dim is not None and right_dim is not None:
+            dim = _OF_SIZES[sign](left_dim, right_dim)
             return carrier(keeper, Number(hint, keeper.dim_text(dim), dim))
     return _COMPUTE[sign](keeper.pin(a, f"used in {sign}"), keeper.pin(b, f"used in {sign}"))
 

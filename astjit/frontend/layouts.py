@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from astjit.types.dtype import BY_TORCH, DType
-from astjit.types.shape import Dim, Sym
+from astjit.types.shape import Dim, Sym, hint
 from astjit.types.tensor import TensorType
 
 Namer = Callable[[str], str]
@@ -117,3 +117,9 @@ def _distinct(tensor: torch.Tensor) -> bool:
             return False
         reach += (size - 1) * stride
     return True
+
+def pinned(kind: TensorType) -> TensorType:
+    """The type with the sizes and strides of this call."""
+    strides = kind.strides and tuple(hint(s) for s in kind.strides)
+    dims = tuple(hint(d) for d in kind.dims)
+    return TensorType(kind.dtype, dims, kind.order, strides, kind.device)

@@ -27,12 +27,24 @@ from astjit.types.shape import hint
 
 _OF_STORAGES = words("as_strided as_strided_ as_strided_copy as_strided_scatter")
 _CONSTANTS = (int, float, str, type(Ellipsis))
+_SIZED = words(
+    "arange zeros ones full empty eye linspace pad repeat tile roll topk repeat_interleave "
+    "tril triu new_zeros new_ones new_full new_empty unflatten broadcast_to"
+)
+"""Functions whose ints are sizes, counts and positions; an axis among them is found by trying."""
 
 
 @dataclass(slots=True)
 class _Operands:
-    """The operands of a call, taken out of its arguments."""
+    """The operands of a call, taken out of its arguments.
 
+    Attributes:
+        values: as SSA values.
+        given: as the caller gave them.
+        sized: ints are sizes, and may vary.
+    """
+
+    sized: bool = False
     values: list[object] = field(default_factory=list)
     given: list[object] = field(default_factory=list)
 
@@ -43,7 +55,10 @@ class _Operands:
                 return self._add(value, value.value)
             case Int() | Float():
                 number = value.node.number
-                if number.dim is None and isinstance(number.hint, int):
+                dim = capture.size_of(number) if self.sized else number.dim
+                if isinstance(dim, int):
+                    return dim
+                if dim is None and isinstance(number.hint, int):
                     return capture.pin(number, "given to PyTorch's own kernel")
                 return self._add(value, capture.number_value(number))
             case torch.Tensor():
@@ -90,7 +105,7 @@ def library_call(
     """
     if (name := dotted.rpartition(".")[2]) in _OF_STORAGES:
         raise Stop(f"{name}() may reach memory that its tensor does not show")
-    operands = _Operands()
+    operands = _Operands(name in _SIZED)
     template = operands.slot(capture, (tuple(args), dict(kwargs)))
     call = Call(dotted, func, args, kwargs, operands.given)
     device = result_device(operands.given, args, kwargs)

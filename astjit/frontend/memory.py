@@ -21,6 +21,7 @@ from astjit.ops.host import host_text
 from astjit.ops.library import Slot
 from astjit.ops.spec import FieldKind, FieldValue, Op
 from astjit.ops.table import OPS
+from astjit.types.bounds import never_negative
 from astjit.types.shape import Dim, evaluate, hint
 from astjit.types.tensor import TensorType
 
@@ -272,6 +273,8 @@ def _span(step: Step) -> tuple[int, Dim, Dim] | None:
     size = source.type.dims[axis]
     if "index" in fields:
         index = _from_start(fields["index"], size)
+        if index is not None and not never_negative(index):  # what follows -1 is 0
+            return None
         return None if index is None else (axis, index, index + 1)  # type: ignore[operator]
     if "start" not in fields:
         return None

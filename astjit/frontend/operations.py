@@ -168,8 +168,10 @@ class Operations:
             return BY_TORCH.get(str(value).removeprefix("torch."), value)
         if isinstance(value, Int | Float):
             number = value.node.number
-            if kind in (FieldKind.SIZE, FieldKind.ANY) and number.dim is not None:
-                return number.dim
+            if kind in (FieldKind.SIZE, FieldKind.ANY):
+                dim = self.capture.size_of(number)
+                if dim is not None:
+                    return dim
             return self.capture.pin(number, "given to a torch function as an attribute")
         if isinstance(value, (torch.device, torch.memory_format)) and kind is FieldKind.TEXT:
             return str(value)

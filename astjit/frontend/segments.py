@@ -9,7 +9,7 @@ import keyword
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -51,10 +51,13 @@ class Segment:
         function: the function as the user wrote it.
         arguments: the bound arguments by parameter name, defaults applied; `*args` as a tuple,
             `**kwargs` as a dict.
+        sized: ints that captures of the function met as sizes, by path: the value, None where
+            there were several; a capture adds to it.
     """
 
     function: types.FunctionType
     arguments: dict[str, object]
+    sized: dict[str, int | None] = field(default_factory=dict)
 
 
 def lower(segment: Segment, reads: Reads, config: Config) -> Function:
@@ -99,7 +102,7 @@ def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Fu
     code = function.__code__
     taken = {*names, *code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars}
     RAISED.first = None
-    capture = Capture(function.__name__, reads, config, taken)
+    capture = Capture(function.__name__, reads, config, taken, segment.sized)
     outside = Outside(capture)
     session = Session(capture, outside, call, answer=answer)
     try:

@@ -45,8 +45,13 @@ class _Call:
 
 
 def window_sizes(dotted: str, args: Args, kwargs: Kwargs) -> list[Dim]:
-    """The sizes of a result along the axes that windows move over; empty for other functions."""
+    """The sizes of a result along the axes that windows move over; empty for other functions.
+
+    Those that `pad` makes larger as well.
+    """
     name = dotted.rpartition(".")[2].lstrip("_")
+    if name == "pad":
+        return _padded(_Call(1, args, kwargs))
     if name[-1:] != "d" or name[-2:-1] not in ("1", "2", "3"):
         return []
     rule = _RULES.get(name[:-2])
@@ -122,6 +127,23 @@ def _max_pool(call: _Call) -> list[Dim]:
 
 def _avg_pool(call: _Call) -> list[Dim]:
     return _pooled(call, dilation=None, ceil=4)
+
+
+def _padded(call: _Call) -> list[Dim]:
+    """The sizes with what is added before and after, the last axis first."""
+    tensor, pads = call.argument("input", 0, None), call.argument("pad", 1, None)
+    if not isinstance(tensor, SymbolicTensor) or not isinstance(pads, tuple | list):
+        return []
+    sizes = tensor.kind.dims[::-1]
+    added = [_amount(value) for value in pads]
+    pairs = zip(added[::2], added[1::2], sizes, strict=False)
+    return [add(size, a, b) for a, b, size in pairs if a is not None and b is not None]
+
+
+def _amount(value: object) -> Dim | None:
+    if isinstance(value, Int):
+        return value.node.number.dim
+    return value if isinstance(value, int) else None
 
 
 _RULES: dict[str, Callable[[_Call], list[Dim]]] = {

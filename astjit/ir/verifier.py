@@ -21,7 +21,7 @@ from astjit.ops.spec import FieldKind, Kind
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32, DType
 from astjit.types.shape import Dim, Predicate, Sizes, Sym, Undecided, symbols
-from astjit.types.tensor import TensorType, Type
+from astjit.types.tensor import PY_INT, TensorType, Type
 
 # What the checks of one node read, but for where its operands are defined.
 _Seen = tuple[object, ...]
@@ -198,8 +198,9 @@ class _Check:
             raise _Broken(f"{self.line(node)} needs {error}, which is not assumed") from error
 
     def symbols(self, function: Function) -> None:
-        """Every size symbol can be read from a parameter."""
+        """Every size symbol can be read from a tensor parameter, or is an int by its name."""
         bound = {s for p in function.params for d in _type_dims(p.type) for s in _bare(d)}
+        bound |= {Sym(p.name) for p in function.params if p.type == PY_INT}
         for what, dim in _all_dims(function):
             for symbol in symbols(dim):
                 if symbol not in bound:

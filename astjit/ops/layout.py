@@ -146,6 +146,23 @@ def contiguous(sizes: Sizes, kind: TensorType) -> bool:
     return True
 
 
+def settled(sizes: Sizes, wanted: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """The sizes that a shape asks for: none is negative but -1, which may be so by a fact.
+
+    Raises:
+        ValueError: for another negative size.
+    """
+    found = tuple(-1 if _below_zero(sizes, size) else size for size in wanted)
+    for size, asked in zip(found, wanted, strict=True):
+        if size == -1 and not _same_size(sizes, asked, -1):
+            raise ValueError(f"invalid shape dimension {asked}")
+    return found
+
+
+def _below_zero(sizes: Sizes, size: Dim) -> bool:
+    return size < 0 if isinstance(size, int) else sizes.holds("<", size, 0)
+
+
 def resolved_shape(sizes: Sizes, numel: Dim, wanted: tuple[Dim, ...]) -> tuple[Dim, ...]:
     """The sizes of a reshape with -1 worked out.
 
@@ -154,6 +171,7 @@ def resolved_shape(sizes: Sizes, numel: Dim, wanted: tuple[Dim, ...]) -> tuple[D
     """
     wanted = tuple(_one_or_size(sizes, size) for size in wanted)
     shown = f"shape [{', '.join(map(str, wanted))}] is invalid for input of size {numel}"
+    wanted = settled(sizes, wanted)
     open_axes = [a for a, size in enumerate(wanted) if size == -1]
     if len(open_axes) > 1:
         raise ValueError("only one dimension can be inferred")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from astjit.ops.layout import dense_or_strided, resolved_shape, view_strides
+from astjit.ops.layout import dense_or_strided, resolved_shape, settled, view_strides
 from astjit.ops.rules import normal_axis
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule, View, Walk
 from astjit.ops.update import by_row, permuted_back, refused, reshaped
@@ -68,7 +68,7 @@ def _unsqueeze_axes(call: Call) -> tuple[int | None, ...]:
 
 def _expanded(call: Call) -> tuple[tuple[Dim, ...], tuple[int | None, ...]]:
     """Sizes and source axes of an expand."""
-    source, wanted = call.tensor(0), call.dims("size")
+    source, wanted = call.tensor(0), settled(call.sizes, call.dims("size"))
     new = len(wanted) - source.rank
     if new < 0:
         raise ValueError(f"expand to {len(wanted)} dims, the tensor has {source.rank}")

@@ -118,7 +118,7 @@ def _narrow(emit: Emitter, x: Ref, *, dim: int, start: Dim, length: Dim) -> Ref:
     if sizes.holds("<", start, 0):
         start = add(start, size)
     stop = add(start, length)
-    if sizes.holds("<", length, 0) or sizes.holds("<", size, stop):
+    if sizes.holds("<", start, 0) or sizes.holds("<", length, 0) or sizes.holds("<", size, stop):
         raise IndexError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return emit.emit("slice", x, dim=dim, start=start, stop=stop)
 
@@ -159,6 +159,8 @@ def _split(emit: Emitter, x: Ref, *, split_size: Dim, dim: int) -> object:
 
 def _split_sizes(emit: Emitter, x: Ref, *, split_size: tuple[Dim, ...], dim: int) -> object:
     size = tensor_of(x).dims[normal_axis(dim, tensor_of(x).rank)]
+    if any(emit.sizes.holds("<", length, 0) for length in split_size):
+        return NotImplemented
     if not emit.sizes.equal(add(*split_size), size):
         return NotImplemented
     pieces: list[Ref] = []

@@ -103,15 +103,16 @@ class Guards:
     # -- one input ------------------------------------------------------------------------------
     def _input(self, param: Param) -> None:
         if isinstance(param.type, ScalarType):
-            self._number(self.inputs[param], param.type)
+            self._number(param, param.type)
         else:
             self._kind(self.inputs[param], _tensor(param))
 
-    def _number(self, name: str, kind: ScalarType) -> None:
-        type_of = self.words.word("type")
+    def _number(self, param: Param, kind: ScalarType) -> None:
+        name, type_of = self.inputs[param], self.words.word("type")
         expected = self.words.word(str(kind))
         self._check(f"{type_of}({name}) is not {expected}", f"{name} is not a Python {kind}", name)
         if kind == PY_INT:
+            self.sizes.setdefault(param.name, name)  # where it is used as a size
             wide = f"not {self.words.word('INT64_MIN')} <= {name} <= {self.words.word('INT64_MAX')}"
             self._check(wide, f"{name} needs more than 64 bits", name)
 

@@ -16,7 +16,7 @@ from astjit.ir.value import Literal, Param, Value
 from astjit.ops.host import host_text
 from astjit.ops.spec import FieldKind, Kind
 from astjit.types.shape import Dim, Sym, evaluate
-from astjit.types.tensor import ScalarType, TensorType, Type
+from astjit.types.tensor import PY_INT, ScalarType, TensorType, Type
 
 Datum = torch.Tensor | float
 
@@ -63,6 +63,8 @@ def bind_sizes(params: Sequence[Param], arguments: Sequence[Datum]) -> dict[str,
         if not isinstance(param.type, TensorType):
             if isinstance(argument, torch.Tensor):
                 raise UsageError(f"argument {param.name!r} is a tensor, not a Python {param.type}")
+            if param.type == PY_INT:
+                sizes.setdefault(param.name, int(argument))
             continue
         if not isinstance(argument, torch.Tensor) or argument.dim() != param.type.rank:
             raise UsageError(f"argument {param.name!r} is not {param.type}")

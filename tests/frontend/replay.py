@@ -23,11 +23,14 @@ def segment(function, *args, **kwargs):
 class Captured:
     """One capture: `function`, `reads`, and the call's arguments by name."""
 
-    def __init__(self, function, *args, config=None, **kwargs):
+    def __init__(self, function, *args, config=None, sized=None, **kwargs):
         self.segment = segment(function, *args, **kwargs)
+        self.segment.sized.update(sized or {})
         self.reads = Reads()
         self.function = lower(self.segment, self.reads, config or Config())
         verify(self.function)
+        if sized is not None:
+            sized.update(self.segment.sized)
 
     @property
     def text(self):

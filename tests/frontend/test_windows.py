@@ -28,3 +28,14 @@ def test_one_capture_serves_all_sizes(function):
         got = captured.run(x, w)  # checked against the types
         torch.testing.assert_close(got, function(x, w))
     assert str(captured.function.params[0].type).startswith("f32[x0, ")
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect"])
+def test_padding_by_run_time_numbers(mode):
+    def padded(x, a, b):
+        return F.pad(x, (a, b, b, 1), mode)
+
+    captured = Captured(padded, torch.randn(2, 8, 9), 2, 3)
+    assert str(captured.function.results[0].type) == "f32[x0, b + x1 + 1, a + b + x2]"
+    for x, a, b in ((torch.randn(2, 8, 9), 2, 3), (torch.randn(3, 5, 7), 4, 0)):
+        torch.testing.assert_close(captured.run(x, a, b), padded(x, a, b))
