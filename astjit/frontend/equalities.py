@@ -1,6 +1,6 @@
 """Sizes that a capture found equal: each symbol leads to an earlier one, or to an int.
 
-    x1 == w0, w0 == 4     =>    root of w0: x1, then 4
+x1 == w0, w0 == 4     =>    root of w0: x1, then 4
 """
 
 from collections.abc import Iterable, Mapping

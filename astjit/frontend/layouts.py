@@ -118,6 +118,7 @@ def _distinct(tensor: torch.Tensor) -> bool:
         reach += (size - 1) * stride
     return True
 
+
 def pinned(kind: TensorType) -> TensorType:
     """The type with the sizes and strides of this call."""
     strides = kind.strides and tuple(hint(s) for s in kind.strides)
