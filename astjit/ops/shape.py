@@ -68,11 +68,11 @@ def _unsqueeze_axes(call: Call) -> tuple[int | None, ...]:
 
 def _expanded(call: Call) -> tuple[tuple[Dim, ...], tuple[int | None, ...]]:
     """Sizes and source axes of an expand."""
-    source, wanted = call.tensor(0), settled(call.sizes, call.dims("size"))
+    source, wanted = call.tensor(0), call.dims("size")
     new = len(wanted) - source.rank
     if new < 0:
         raise ValueError(f"expand to {len(wanted)} dims, the tensor has {source.rank}")
-    dims: list[Dim] = list(wanted[:new])
+    dims: list[Dim] = list(settled(call.sizes, wanted[:new]))
     axes: list[int | None] = [None] * new
     if -1 in dims:
         raise ValueError("the size of a new dim cannot be -1")
@@ -81,7 +81,8 @@ def _expanded(call: Call) -> tuple[tuple[Dim, ...], tuple[int | None, ...]]:
             dims.append(have)
             axes.append(axis)
         elif have == 1:
-            dims.append(want)
+            (size,) = settled(call.sizes, (want,))
+            dims.append(1 if size == -1 else size)
             axes.append(None)
         else:
             raise ValueError(f"expanded size {want} must match the existing size {have}")
