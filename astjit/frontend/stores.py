@@ -18,6 +18,7 @@ from astjit.frontend.shadows import GONE, UNTOUCHED, DictShadow
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop
 from astjit.frontend.symbolic import SymbolicTensor
+from astjit.types.shape import symbols
 
 _MODULE_PARTS = ("_parameters", "_modules", "_buffers")
 _MISSING = object()
@@ -245,12 +246,15 @@ def write_guards(session: Session) -> None:
             would need a program of its own, as with `self.calls += 1; if self.calls > 10: ...`
     """
     outside, capture = session.outside, session.capture
+    pinned = {capture.size_paths[s.name] for dim in capture.sizes.pins for s in symbols(dim)}
     for write in outside.overlay.writes():
         place = write.owner + write.place
         numbers = isinstance(write.value, Int | Float) and isinstance(
             outside.known(place), Int | Float
         )
-        if numbers and any(_pins(guard.test, place) for guard in capture.reads.guards):
+        if numbers and (
+            place in pinned or any(_pins(guard.test, place) for guard in capture.reads.guards)
+        ):
             raise Stop(f"{place} is a counter: its value is needed, and changes at each call")
     changed = outside.overlay.changed()
     for kind in dict.fromkeys(type(owner) for owner, _ in changed):

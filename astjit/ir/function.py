@@ -115,12 +115,12 @@ class Function:
         """Replace size symbols by name in every type, field and assumption."""
         if not sizes:
             return
-        replaced = [
-            Predicate(fact.op, substitute(fact.left, sizes), substitute(fact.right, sizes))
-            for fact in self.assumed
-        ]
-        self.assumed = [fact for fact in dict.fromkeys(replaced) if not fact.plain]
-        nonzero = {f.left for f in replaced if f.op == "!=" and f.right == 0}
+        nonzero: set[Dim] = set()
+        # twice: which sizes are not 0 is known once all facts are in the new symbols
+        for _ in range(2):
+            facts = [_substitute_fact(fact, sizes, nonzero) for fact in self.assumed]
+            nonzero |= {f.left for f in facts if f.op == "!=" and f.right == 0}
+        self.assumed = [fact for fact in dict.fromkeys(facts) if not fact.plain]
         for block in _blocks(self.body):
             for param in block.params:
                 param.type = substitute_type(param.type, sizes, nonzero)
@@ -129,7 +129,7 @@ class Function:
                     result.type = substitute_type(result.type, sizes, nonzero)
                 for declared in node.op.fields:
                     node.fields[declared.name] = _substitute_field(
-                        declared.kind, node.fields[declared.name], sizes
+                        declared.kind, node.fields[declared.name], sizes, nonzero
                     )
 
 
@@ -151,13 +151,23 @@ def substitute_type(kind: Type, sizes: Mapping[str, Dim], nonzero: Container[Dim
     return dense_or_strided(kind, dims, tuple(substitute(s, sizes, nonzero) for s in kind.strides))
 
 
-def _substitute_field(kind: FieldKind, value: FieldValue, sizes: Mapping[str, Dim]) -> FieldValue:
+def _substitute_fact(
+    fact: Predicate, sizes: Mapping[str, Dim], nonzero: Container[Dim]
+) -> Predicate:
+    left, right = (substitute(side, sizes, nonzero) for side in (fact.left, fact.right))
+    return Predicate(fact.op, left, right)
+
+
+def _substitute_field(
+    kind: FieldKind, value: FieldValue, sizes: Mapping[str, Dim], nonzero: Container[Dim]
+) -> FieldValue:
     if kind is FieldKind.SIZE and value is not None:
-        return substitute(value, sizes)  # type: ignore[arg-type]  # the verifier checks the kind
+        # the verifier checks the kind
+        return substitute(value, sizes, nonzero)  # type: ignore[arg-type]
     if kind is FieldKind.SIZES and isinstance(value, tuple):
-        return tuple(substitute(v, sizes) for v in value)
+        return tuple(substitute(v, sizes, nonzero) for v in value)
     if kind is FieldKind.TYPES and isinstance(value, tuple):
-        return tuple(substitute_type(v, sizes) for v in value)
+        return tuple(substitute_type(v, sizes, nonzero) for v in value)
     return value
 
 

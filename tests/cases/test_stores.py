@@ -117,6 +117,31 @@ def test_a_counter_whose_value_is_needed_stops():
     assert "counter" in told[0]
 
 
+def test_a_counter_that_is_a_size_and_whose_value_is_needed_stops():
+    def function(s, x):
+        s.calls += 1
+        return x.view(-1)[: s.calls] * s.factors[s.calls]
+
+    def make():
+        return State(calls=0, factors={number: number + 2 for number in range(1, 9)})
+
+    told, _ = compare(function, make, programs=0, calls=8)
+    assert all("counter" in line for line in told)
+
+
+def test_a_counter_that_is_a_size_is_one_program():
+    def function(s, x):
+        s.calls += 1
+        return x.view(-1)[: s.calls]
+
+    compiled, state = astjit.compile(function), State(calls=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the first call runs eagerly, the second finds it varies
+        for number in range(3, 12):
+            assert compiled(state, torch.ones(3, 4)).shape == (number,)
+    assert (state.calls, compiled.cache_info().programs) == (11, 1)
+
+
 def test_a_flag_makes_two_programs():
     def function(s, x):
         if s.first:

@@ -2,7 +2,7 @@ from astjit.ir.parser import parse
 from astjit.ir.printer import function_text
 from astjit.ir.value import Literal
 from astjit.ir.verifier import verify
-from astjit.types.shape import Sym
+from astjit.types.shape import Sym, text
 from tests.check import text_of
 
 TEXT = """
@@ -28,6 +28,31 @@ def test_substitute_reaches_types_fields_regions_and_assumptions():
     expected = TEXT.replace("where b == c, a != 1", "").replace(" :\n", ":\n", 1)
     expected = expected.replace("2*a", "14").replace("[a,", "[7,").replace("[c]", "[b]")
     assert function_text(function) == text_of(expected)
+
+
+DIVIDED = """
+fn f(%x: f32[1, a, b], %z: f32[c, d]) where N // M != -1, (N // M)*a == 2*c, b == d, M != 0:
+  %y = expand %x {size=[N // M, a, b]} : f32[N // M, a, b] strides(0,b,1)
+  return %y
+""".replace("N // M", "((4*a*b) // (8*a))").replace("M", "8*a")
+
+
+def test_substitute_works_divisions_out_alike_in_types_fields_and_assumptions():
+    function = parse(DIVIDED)
+    function.substitute({"b": 4, "d": 4})
+    verify(function)
+    assert [str(fact) for fact in function.assumed] == ["2*a == 2*c", "8*a != 0"]
+    (node,) = function.body.nodes
+    assert node.fields["size"] == (2, Sym("a"), 4)
+    assert node.result.type.dims == (2, Sym("a"), 4)
+
+
+def test_substitute_keeps_a_division_by_what_may_be_0():
+    function = parse(DIVIDED.replace(", 8*a != 0", ""))
+    function.substitute({"b": 4, "d": 4})
+    (node,) = function.body.nodes
+    assert text(node.fields["size"][0]) == "(16*a) // (8*a)"
+    assert len(function.assumed) == 2
 
 
 def test_replace_reaches_regions_and_results():
