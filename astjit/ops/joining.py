@@ -194,6 +194,8 @@ def _pad_of(
         return NotImplemented
     if kind.dtype.category is Category.BOOL or all(amount == 0 for amount in pad):
         return NotImplemented
+    if not kind.is_contiguous or any(emit.sizes.holds("<", amount, 0) for amount in pad):
+        return NotImplemented
     return emit.emit("pad", x, number, pad=pad)
 
 
