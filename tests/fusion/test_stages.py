@@ -273,8 +273,10 @@ def test_one_element_is_stored_after_all_rows_since_there_may_be_none():
         "row",
         records.R,
         records.C,
-        [("x", "f32", records.RC, "in"), ("s", "f32", (), "in")]
-        + [("out", "f32", (), "out"), ("y", "f32", (), "out")],
+        [
+            *(("x", "f32", records.RC, "in"), ("s", "f32", (), "in")),
+            *(("out", "f32", (), "out"), ("y", "f32", (), "out")),
+        ],
     )
     y = r.emit("abs", r.load("s"))
     r.store("y", y)

@@ -105,7 +105,7 @@ def test_an_error_has_file_line_and_caret():
 
 
 BODY_ERRORS = [
-    ("%y = ad %x, 1", "no op is called 'ad'; is it add?", "ad"),
+    ("%y = addd %x, 1", "no op is called 'addd'; is it add?", "addd"),
     ("%y = add %x : f32[4]", "add takes 2 operands, not 1", "%x "),
     ("%y = add none, %x : f32[4]", "operand 'input' is absent", "none, %x "),
     ("%y = neg %x : f3[4]", "not a type: f3[4]", "f3[4]"),
