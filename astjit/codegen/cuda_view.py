@@ -34,6 +34,8 @@ FIXED = ("j", "v", "slots", "line", "row_start", "status", "inside", "part", "ar
 # Threads that a multiprocessor is to hold of a kernel that keeps 16 lanes or more, 64 registers
 # each: without it ptxas 13.5 spills a few values to get along with 48.
 RESIDENT = 1024
+FULL = 128  # bytes that a thread keeps, from which 64 registers can be too few where loads of a row
+# are guarded lane by lane or by its end in a warp: 80 then
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,11 @@ class CudaView:
         threads = s.threads * s.rows
         many = s.variant in ("warp", "resident") and s.per_thread * s.vector >= 16
         many = many or self.kernel.kind == "column"  # its accumulators are vectors too
-        bounds = f"{threads}, {RESIDENT // threads}" if many else str(threads)
+        held = sum(held_dtype(self.kernel, v).itemsize for v in self.resident)
+        tight = s.variant == "warp" or not s.aligned
+        full = tight and s.per_thread * s.vector * held >= FULL
+        blocks = (RESIDENT * 3 // 4 if full else RESIDENT) // threads
+        bounds = f"{threads}, {blocks}" if many else str(threads)
         first = f'extern "C" __global__ void __launch_bounds__({bounds})\n'
         return first + parameters(f"{self.kernel.name}(", declarations, ") {")
 

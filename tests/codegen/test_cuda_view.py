@@ -107,3 +107,7 @@ def test_sizes_that_the_text_does_not_mention_are_no_arguments():
     total = r.emit("reduce", r.load("x"), combine="sum")
     r.store("out", r.emit("div", total, r.size("rows")))
     assert [a.name for a in view(r.kernel()).arguments() if a.role == "size"] == ["rows", "cols"]
+
+
+def test_a_row_in_a_warp_that_fills_32_registers_may_have_80():
+    assert "__launch_bounds__(128, 6)\n" in view(records.softmax(), 500).head
