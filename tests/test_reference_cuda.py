@@ -470,7 +470,7 @@ every_piece(const float16* __restrict__ x, const long long* __restrict__ k,
     ends_v[1] = last;
     store_strided(ends, 2, ends_v, 2);
     *product = round_bf16(1.0f) * all;
-    whole[0] = floor_quotient<long long>(k[0], -7);
+    whole[0] = floor_quotient<long long>(k[in_range(0, n)], -7);
     whole[1] = floor_rest<long long>(k[0], -7);
     whole[2] = shift_left<long long>(k[0], 3);
     whole[3] = shift_left<long long>(k[0], 64);

@@ -45,7 +45,8 @@ BINARY = _all(
     "{a} < {b}; {a} == {b}; {a} >= {b};"
     "{a} != {b}; torch.where({a} > 0, {a}, {b}); torch.where({a} > {b}, {a}, 0.5);"
     "torch.where({c} == {c}, {a}, {b}); {a}.masked_fill({b} > 0, 0.25); {a} & {b}; {a} | {b};"
-    "{a} ^ {b}; torch.logical_and({a}, {b}); torch.logical_or({a} > 0, {b}); {a} // {b};"
+    "{a} ^ {b}; torch.logical_and({a} > 0, {b} > 0); torch.logical_or({a} > 0, {b} < 0);"
+    "{a} // {b};"
     "{a} % {b}; torch.fmod({a}, {b}); torch.copysign({a}, torch.nan_to_num({b}));"
     "torch.add({a}, {b}, alpha=2); torch.sub({a}, {b}, alpha=0.5); "
     "torch.addcmul({a}, {b}, {c}, value=0.5); {a} + {b} * {c};"
@@ -57,7 +58,7 @@ TIES = _all(
 )
 CASTS = _all(
     "{a}.float(); {a}.double(); {a}.to(torch.bfloat16); {a}.half(); {a}.bool(); {a}.float();"
-    "{a}.to({b}.dtype); {a}.type_as({b}); ({a} * 4).clamp(-100, 100).int();"
+    "{a}.to({b}.dtype); {a}.type_as({b}); ({a} * 4).clamp(-100, 100).int().abs();"
     "({a} > 0).long(); {a}.float() + {b}"
 )
 VIEWS = _all(

@@ -103,6 +103,8 @@ def memory_at(address):
     if address == 0:
         return torch.empty(0)
     for found in tensors_near():
+        if found.layout is not torch.strided:
+            continue
         storage = found.untyped_storage()
         begin = 0 if found.is_meta else storage.data_ptr()
         if begin and begin <= address < begin + storage.nbytes():

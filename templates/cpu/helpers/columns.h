@@ -75,7 +75,8 @@ static vf parts_of(const S& strip, long begin, long count, long col, M mask) {
   if (count == 1) return load(strip.part(n, begin) + col, mask);
   const long half = lower_half(count);
   const vf a = parts_of<All, n>(strip, begin, half, col, mask);
-  return All::template combine<n>(a, parts_of<All, n>(strip, begin + half, count - half, col, mask));
+  const vf b = parts_of<All, n>(strip, begin + half, count - half, col, mask);
+  return All::template combine<n>(a, b);
 }
 
 // Every Op over body(row, col, mask) for all rows of a strip, to[n][col] for the n-th; U vectors of

@@ -7,8 +7,8 @@ HELPER long lower_half(long n) {  // the largest power of two below n > 1
 constexpr long run_rows = 8;
 constexpr long strip_columns = 8 * W, most_parts = 32;
 // All columns of a kernel, in strips. Each thread takes strips of its own, or, where there are
-// fewer strips than threads, all take parts of the rows of one. A part has run_rows * 2^k rows: it is a
-// subtree of the whole, so the result is the same however many threads there are.
+// fewer strips than threads, all take parts of the rows of one. A part has run_rows * 2^k rows: it
+// is a subtree of the whole, so the result is the same however many threads there are.
 template <class T, int N> struct Columns {
   long slabs, cols, rows, strips, part_rows, parts;
   T work[2][N][most_parts][strip_columns];
