@@ -35,7 +35,7 @@ FIXED = ("j", "v", "slots", "line", "row_start", "status", "inside", "part", "ar
 # each: without it ptxas 13.5 spills a few values to get along with 48.
 RESIDENT = 1024
 FULL = 128  # bytes that a thread keeps, from which 64 registers can be too few where loads of a row
-# are guarded lane by lane or by its end in a warp: 80 then
+# are guarded lane by lane or by its end in a warp: up to 128 then, instead of spills
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class CudaView:
         held = sum(held_dtype(self.kernel, v).itemsize for v in self.resident)
         tight = s.variant == "warp" or not s.aligned
         full = tight and s.per_thread * s.vector * held >= FULL
-        blocks = (RESIDENT * 3 // 4 if full else RESIDENT) // threads
+        blocks = (RESIDENT // 2 if full else RESIDENT) // threads
         bounds = f"{threads}, {blocks}" if many else str(threads)
         first = f'extern "C" __global__ void __launch_bounds__({bounds})\n'
         return first + parameters(f"{self.kernel.name}(", declarations, ") {")

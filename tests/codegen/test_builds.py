@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from astjit.codegen.cuda_lanes import held_dtype
+from astjit.codegen.cuda_view import FULL
 from astjit.codegen.emit import cuda_unit
 from astjit.config import Config
 from astjit.fusion.group import groups
@@ -38,12 +40,16 @@ class Built:
     def limit(self):
         """Registers per thread. On sm_90, 48 let an SM hold 1280 threads and 64 hold 1024.
 
-        A row in registers takes 32 for its lanes, and as many for what is made of them.
+        A row in registers takes 32 for its lanes, and as many for what is made of them; where its
+        loads are guarded as well, 128 and half the threads are better than spills.
         """
         if self.schedule.variant == "plain":  # exact division and sines of large numbers take some
             return 48
-        if self.schedule.variant in ("warp", "resident"):
-            return 64
+        s = self.schedule
+        if s.variant in ("warp", "resident"):
+            held = sum(held_dtype(self.kernel, v).itemsize for v in s.kept(self.kernel))
+            tight = s.variant == "warp" or not s.aligned
+            return 128 if tight and held * s.per_thread * s.vector >= FULL else 64
         return 48 if self.schedule.aligned else 56
 
 

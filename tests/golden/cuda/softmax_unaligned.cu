@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(256, 3)
+extern "C" __global__ void __launch_bounds__(256, 2)
 softmax(const float* __restrict__ x, float* __restrict__ out, int cols) {
   __shared__ float slots[2][8];
   const int row = blockIdx.x;

@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(128, 6)
+extern "C" __global__ void __launch_bounds__(128, 4)
 softmax(const float* __restrict__ x, float* __restrict__ out, int rows, int cols) {
   const int row = blockIdx.x * 4 + threadIdx.y;
   const bool inside = row < rows;
