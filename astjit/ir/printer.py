@@ -26,7 +26,6 @@ from astjit.ops.spec import FieldKind
 from astjit.types.dtype import F32
 
 _WIDTH = 100
-_REGIONS = {1: ("body",), 2: ("then", "else")}  # names of regions, by how many there are
 
 
 def function_text(function: Function) -> str:
@@ -115,9 +114,9 @@ def _body_lines(block: Block, names: Mapping[Value, str], indent: str, end: str)
         where = f"  ; {node.location}" if node.location else ""
         opening = " {" if node.regions else ""
         yield f"{indent}{node_text(node, names)}{opening}{where}"
-        labels = _REGIONS.get(len(node.regions)) or tuple(
-            f"region{i}" for i in range(len(node.regions))
-        )
+        labels = node.op.regions
+        if len(labels) != len(node.regions):  # a broken function, shown by the verifier
+            labels = tuple(f"region{i}" for i in range(len(node.regions)))
         for label, region in zip(labels, node.regions, strict=True):
             params = ", ".join(_param(p, names, with_path=False) for p in region.params)
             yield f"{indent}  {label}({params}):"

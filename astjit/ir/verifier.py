@@ -17,7 +17,7 @@ from astjit.ir.function import Block, Function, Node
 from astjit.ir.notation import field_text, fits
 from astjit.ir.printer import block_text, function_text, node_text, value_names, value_text
 from astjit.ir.value import Literal, Value
-from astjit.ops.spec import FieldKind, Kind
+from astjit.ops.spec import FieldKind
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32, DType
 from astjit.types.shape import Dim, Predicate, Sizes, Sym, Undecided, symbols
@@ -149,11 +149,9 @@ class _Check:
         if seen and _same(seen, self.verified.get(node, ())):
             return
         self.fields(node)
-        if bool(node.regions) != (node.op.kind is Kind.CONTROL):
-            regions = f"{len(node.regions)} regions"
-            raise _Broken(
-                f"{self.line(node)}: {regions}, but the row is of kind {node.op.kind.value}"
-            )
+        if len(node.regions) != len(node.op.regions):
+            shown = f"{len(node.regions)} regions, but the row is of kind {node.op.kind.value}"
+            raise _Broken(f"{self.line(node)}: {shown}")
         for region in node.regions:
             self.block(region, known)
         self.results(node)

@@ -1,9 +1,35 @@
-"""Rows with regions: `if`, `for`, `map`. Their types take the regions' signatures (D26)."""
+"""Rows with regions, whose types follow from the signatures of these.
 
+%c = while %a : i64[] {               Values of Python's own kinds stand for elements: where
+  test(%i: i64[]):                    an arm or a body yields a literal, or a loop starts at
+    %0 = lt %i, 10 : bool[]           one, the other side says of which dtype it is.
+    yield %0
+  body(%i.1: i64[]):
+    %1 = add %i.1, 1 : i64[]
+    yield %1
+}
+"""
+
+from astjit.ops.layout import elementwise_type
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule
-from astjit.types.dtype import BOOL
+from astjit.types.dtype import BOOL, F64, I64, Category, DType
 from astjit.types.shape import Dim
 from astjit.types.tensor import ScalarType, TensorType, Type
+
+FLAG, COUNT = TensorType(BOOL, ()), TensorType(I64, ())
+_ELEMENT = {Category.BOOL: BOOL, Category.INTEGER: I64, Category.FLOAT: F64}
+_BREAKS = Field("breaks", FieldKind.BOOL, False)
+
+
+def _stands_for(given: Type, wanted: Type) -> bool:
+    """Whether a value is one of a type: of that type, or a number for an element of its kind."""
+    if isinstance(given, ScalarType) and isinstance(wanted, TensorType):
+        return wanted.rank == 0 and wanted.dtype.category is given.category
+    return given == wanted
+
+
+def _fit(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> bool:
+    return len(given) == len(wanted) and all(map(_stands_for, given, wanted))
 
 
 def _infer_if(call: Call) -> tuple[Type, ...]:
@@ -11,10 +37,16 @@ def _infer_if(call: Call) -> tuple[Type, ...]:
     condition = call.types[0]
     if not (isinstance(condition, TensorType) and condition.dtype is BOOL and condition.rank == 0):
         raise TypeError(f"the condition must be bool[], not {condition}")
-    (_, then), (_, other) = call.regions
-    if then != other:
-        raise TypeError(f"the arms yield {_shown(then)} and {_shown(other)}")
-    return then
+    (taken, then), (given, other) = call.regions
+    if taken or given:
+        raise TypeError(f"the arms take {_shown(taken)} and {_shown(given)}, not ()")
+    if len(then) == len(other):
+        joined = tuple(
+            b if isinstance(a, ScalarType) else a for a, b in zip(then, other, strict=True)
+        )
+        if _fit(then, joined) and _fit(other, joined):
+            return joined
+    raise TypeError(f"the arms yield {_shown(then)} and {_shown(other)}")
 
 
 def _infer_for(call: Call) -> tuple[Type, ...]:
@@ -35,18 +67,69 @@ def _stacked(kind: Type, trip: Dim) -> TensorType:
     return kind.with_(dims=(trip, *kind.dims))
 
 
+def _infer_while(call: Call) -> tuple[Type, ...]:
+    """Regions test(carried...) -> bool and body(carried...) -> carried..."""
+    (asked, answer), (carried, results) = call.regions
+    if asked != carried:
+        raise TypeError(f"the test takes {_shown(asked)}, the body {_shown(carried)}")
+    if not _fit(answer, (FLAG,)):
+        raise TypeError(f"the test yields {_shown(answer)}, not bool[]")
+    return _carried(call, call.types, carried, results)
+
+
+def _infer_range(call: Call) -> tuple[Type, ...]:
+    """One region body(index, carried...) -> carried..."""
+    ((parameters, results),) = call.regions
+    bounds = call.types[:3]
+    if not all(kind is not None and _stands_for(kind, COUNT) for kind in bounds):
+        raise TypeError(f"start, stop and step must be i64[], not {_shown(bounds)}")
+    if parameters[:1] != (COUNT,):
+        raise TypeError(f"the body takes {_shown(parameters)}, and no index i64[] first")
+    return _carried(call, call.types[3:], parameters[1:], results)
+
+
+def _carried(
+    call: Call, given: tuple[Type | None, ...], carried: tuple[Type, ...], results: tuple[Type, ...]
+) -> tuple[Type, ...]:
+    """What a loop carries: the types of its body's parameters, with which it starts and goes on."""
+    starts = tuple(t for t in given if t is not None)
+    if not _fit(starts, carried):
+        raise TypeError(f"the body takes {_shown(carried)}, carried are {_shown(starts)}")
+    wanted = (FLAG, *carried) if call.flag("breaks") else carried
+    if not _fit(results, wanted):
+        raise TypeError(f"the body yields {_shown(results)}, not {_shown(wanted)}")
+    return carried
+
+
 def _infer_map(call: Call) -> tuple[Type, ...]:
-    """One region on rank-0 values of the operands' dtypes; results have the operands' shape."""
-    first = call.tensor(0)
+    """One region on elements of the operands; the results have the operands' broadcast shape.
+
+    Elements lie nowhere: their types are without device. A number is an element as wide as
+    Python's own.
+    """
     ((parameters, results),) = call.regions
     if len(parameters) != len(call.types):
         raise TypeError(f"the body takes {len(parameters)} values, there are {len(call.types)}")
-    return tuple(
-        first.with_(dtype=r.dtype, dims=first.dims) for r in results if isinstance(r, TensorType)
-    )
+    wanted = tuple(TensorType(_dtype(kind), ()) for kind in call.types if kind is not None)
+    if parameters != wanted:
+        raise TypeError(f"the body takes {_shown(parameters)}, the elements are {_shown(wanted)}")
+    return tuple(elementwise_type(call, _result(call, kind)) for kind in results)
 
 
-def _shown(types: tuple[Type, ...]) -> str:
+def _dtype(kind: Type) -> DType:
+    return kind.dtype if isinstance(kind, TensorType) else _ELEMENT[kind.category]
+
+
+def _result(call: Call, kind: Type) -> DType:
+    """The dtype of a result: a number is of the dtype that torch gives it."""
+    if isinstance(kind, ScalarType):
+        return call.default if kind.category is Category.FLOAT else _ELEMENT[kind.category]
+    if kind.rank:
+        raise TypeError(f"the body yields {kind}, which is no element")
+    return kind.dtype
+
+
+def _shown(types: tuple[Type | None, ...]) -> str:
     return "(" + ", ".join(map(str, types)) + ")"
 
 
@@ -56,6 +139,7 @@ ROWS = (
         kind=Kind.CONTROL,
         rule=Rule(_infer_if),
         operands=(Operand("condition"),),
+        regions=("then", "else"),
         results=None,
         doc="regions then() and else(): the yields of the arm taken",
     ),
@@ -65,15 +149,45 @@ ROWS = (
         rule=Rule(_infer_for),
         operands=(Operand("carried", variadic=True),),
         fields=(Field("trip", FieldKind.SIZE),),
+        regions=("body",),
         results=None,
         doc="region body(index, carried...) run `trip` times; yields carried and stacked values",
+    ),
+    Op(
+        name="while",
+        kind=Kind.CONTROL,
+        rule=Rule(_infer_while),
+        operands=(Operand("carried", variadic=True),),
+        fields=(_BREAKS, Field("limit", FieldKind.INT, None)),
+        regions=("test", "body"),
+        results=None,
+        doc="regions test(carried...) and body(carried...), run while the test is true; with "
+        "`breaks` the body yields first whether to stop after it; the call fails where the body "
+        "would run more than `limit` times",
+    ),
+    Op(
+        name="range",
+        kind=Kind.CONTROL,
+        rule=Rule(_infer_range),
+        operands=(
+            Operand("start"),
+            Operand("stop"),
+            Operand("step"),
+            Operand("carried", variadic=True),
+        ),
+        fields=(_BREAKS,),
+        regions=("body",),
+        results=None,
+        doc="region body(index, carried...) run as Python's range(start, stop, step) counts, the "
+        "step not 0; with `breaks` as in while",
     ),
     Op(
         name="map",
         kind=Kind.CONTROL,
         rule=Rule(_infer_map),
         operands=(Operand("inputs", variadic=True),),
+        regions=("body",),
         results=None,
-        doc="region body(elements...) applied to every element",
+        doc="region body(elements...) applied to every element of the broadcast inputs",
     ),
 )

@@ -255,6 +255,7 @@ class Op:
         rule: its types.
         operands: their names; every operand is a tensor or a Python number.
         fields: typed attributes.
+        regions: names of the regions of a control op.
         results: number of results; None when the rule decides (split, library calls).
         torch: functions, methods and operators that are this op, such as "torch.add",
             "Tensor.add", "Tensor.__add__", "torch.nn.functional.gelu".
@@ -287,6 +288,7 @@ class Op:
     rule: Rule
     operands: tuple[Operand, ...] = ()
     fields: tuple[Field, ...] = ()
+    regions: tuple[str, ...] = ()
     results: int | None = 1
     torch: tuple[str, ...] = ()
     signature: str = ""
