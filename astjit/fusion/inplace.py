@@ -3,17 +3,31 @@
     before:  in x: f32[n], out x_1: f32[n]     x_1 = empty, kernel(x, x_1), x.copy_(x_1)
     after:   inout x: f32[n]                   kernel(x)
 
-Legal where the kernel reads the input at the index it writes and nothing later reads what was
-there, and where nothing after the kernel can fail: after a failure the original runs, on inputs
-that must be as they were.
+Legal where the kernel reads the input at the index it writes, where neither a later pass of it nor
+anything after it reads what was there, and where nothing after the kernel can fail: after a failure
+the original runs, on inputs that must be as they were.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from astjit.fusion.graph import operands
-from astjit.fusion.kernel import Group, LibraryCall, Part, Parts, is_store, may_fail
+from astjit.fusion.kernel import (
+    Group,
+    Kernel,
+    LibraryCall,
+    Part,
+    Parts,
+    facts,
+    is_load,
+    is_reduce,
+    is_store,
+    may_fail,
+    slice_back,
+)
 from astjit.fusion.pieces import root_of
+from astjit.fusion.schedule import stored_in
+from astjit.fusion.stages import cut, later_uses, wanted
 from astjit.ir.value import Param, Value
 from astjit.ops.spec import FieldKind, Kind
 from astjit.types.tensor import ScalarType
@@ -85,6 +99,8 @@ def _merged(group: Group, value: Value, param: Param) -> Group:
     if not alike or group.offsets[ins.index(at)] != 0:
         return group
     body = kernel.body
+    if _read_after(kernel, body.params[at], body.params[out]):
+        return group
     for node in body.nodes:
         if is_store(node) and node.operands[0] is body.params[out]:
             node.operands = (body.params[at], *node.operands[1:])
@@ -98,3 +114,27 @@ def _merged(group: Group, value: Value, param: Param) -> Group:
         outputs=tuple(v for v in group.outputs if v is not value),
         held=held,
     )
+
+
+def _read_after(kernel: Kernel, source: Param, target: Param) -> bool:
+    """Whether a pass needs elements of `source` again once `target` was written.
+
+    Values that are stored anyway are read back instead of computed again, by every schedule.
+    """
+    known, nodes = facts(kernel), kernel.body.nodes
+    again = {v: stored_in(kernel, v) for v in later_uses(kernel) if kernel.inner in known[v].axes}
+    kept = {value: place for value, place in again.items() if place is not None}
+    loads = {n.result for n in nodes if is_load(n) and n.operands[0] is source}
+    reduced = [r for n in nodes if is_reduce(n) for r in n.results]
+    written = False
+    for here in cut(kernel, kept).passes:
+        elements = slice_back(wanted(here), [*reduced, *here.reads])
+        scalars = slice_back([n.values[1] for n in here.scalar_stores], reduced)
+        if written and loads & (elements | scalars):
+            return True
+        if any(n.operands[0] is target for n in here.scalar_stores):
+            written = True
+            if loads & elements:
+                return True
+        written |= any(n.operands[0] is target for n in here.stores)
+    return False

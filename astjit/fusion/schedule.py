@@ -144,7 +144,7 @@ def _cuda_row(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sched
             return Schedule(
                 "cuda", "resident", vector, threads, 1, per_thread, aligned, wide, keep=keep
             )
-    places = {v: b for v in later if (b := _stored_in(kernel, v)) is not None}
+    places = {v: b for v in later if (b := stored_in(kernel, v)) is not None}
     return Schedule(
         "cuda", "looped", vector, 512, 1, 2, aligned, wide, keep=_positions(kernel, places)
     )
@@ -202,7 +202,7 @@ def _cuda_column(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sc
         if rows <= groups * per_thread and bytes_kept * per_thread * vector <= _COLUMN_KEPT:
             keep = _positions(kernel, dict.fromkeys(later, "registers"))
             return Schedule("cuda", "resident", *shape, per_thread, aligned, wide, keep=keep)
-    places = {v: b for v in later if (b := _stored_in(kernel, v)) is not None}
+    places = {v: b for v in later if (b := stored_in(kernel, v)) is not None}
     keep = _positions(kernel, places)
     return Schedule("cuda", "looped", *shape, 4, aligned, wide, keep=keep)
 
@@ -247,7 +247,7 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
     for value in later_uses(kernel):
         if kernel.inner not in known[value].axes:
             continue  # one element for all lanes: read again
-        stored = _stored_in(kernel, value)
+        stored = stored_in(kernel, value)
         if stored is not None:
             places[value] = stored
             continue
@@ -275,12 +275,16 @@ def is_float_kernel(kernel: Kernel) -> bool:
     return all(str(t).split("[")[0] in ("f32", "bool", "float", "int") for t in types)
 
 
-def _stored_in(kernel: Kernel, value: Result) -> str | None:
-    """An output that gets exactly this value anyway, in a dtype that holds it."""
+def stored_in(kernel: Kernel, value: Result) -> str | None:
+    """A buffer that gets exactly this value anyway, in a dtype that holds it.
+
+    One that is written where it is read, too: it must then be read there again, since what it
+    held is gone (`fusion/inplace.py` sees to it that nothing else needs that).
+    """
     for node in kernel.body.nodes:
         if is_store(node) and node.values[1] is value:
             buffer = kernel.buffer(node.operands[0])
-            if _holds(value, buffer.dtype.name) and buffer.role == "out":
+            if _holds(value, buffer.dtype.name):
                 return buffer.name
     return None
 

@@ -49,6 +49,19 @@ fn two(%x: f32[n], %g: f32[n]):
   %2 = exp %1 : f32[n]
   return %2, %1
 """
+ADD_NORM = """\
+fn add_norm(%x: f32[rows, cols], %y: f32[rows, cols]):
+  %1 = add %x, %y : f32[rows, cols]
+  %2 = softmax %1 {dim=-1} : f32[rows, cols]
+  return %2, %1
+"""
+OLD_AND_NEW = """\
+fn old_and_new(%x: f32[rows, cols]):
+  %1 = amax %x {dim=(1,), keepdim=True} : f32[rows, 1]
+  %2 = mul %x, 2.0 : f32[rows, cols]
+  %3 = sub %x, %1 : f32[rows, cols]
+  return %3, %2
+"""
 
 
 def cut(text, result=0):
@@ -94,6 +107,21 @@ def test_beside_another_output():
     (group,) = parts.parts
     assert sorted(b.role for b in group.kernel.buffers) == ["in", "inout", "out"]
     assert len(group.outputs) == 1
+
+
+def test_what_is_written_is_read_again_where_it_lies():
+    _, parts = cut(ADD_NORM, result=1)
+    (group,) = parts.parts
+    assert sorted(b.role for b in group.kernel.buffers) == ["in", "inout", "out"]
+    for target in ("cpu", "cuda"):
+        chosen = schedule(group.kernel, target, {"rows": 2, "cols": 50_000}, 16)
+        assert "x" in dict(chosen.keep).values()
+
+
+def test_not_where_a_later_pass_reads_what_was_there():
+    _, parts = cut(OLD_AND_NEW, result=1)
+    (group,) = parts.parts
+    assert [b.role for b in group.kernel.buffers] == ["in", "out", "out"]
 
 
 def arguments(text):
