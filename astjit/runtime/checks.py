@@ -7,9 +7,12 @@ Check("x1 == 1", "size 1 of x is 1")                if x0 == 1 or x1 == 1:
 """
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import fill
+
+from astjit.runtime.expressions import PLACE, span, tree_of
 
 _WIDTH = 92
 _OPPOSITES: dict[type[ast.cmpop], str] = {
@@ -19,6 +22,17 @@ _OPPOSITES: dict[type[ast.cmpop], str] = {
     ast.NotEq: "==",
     ast.In: "not in",
     ast.NotIn: "in",
+}
+_SIDE = rf"(?:type\({PLACE}\)|{PLACE}|-?\d+|'\w*')"
+_PLAIN = re.compile(rf"({_SIDE}) (is not|is|==|!=|not in|in) ({_SIDE})")
+_SINGLE = re.compile(rf"(not )?(hasattr\({PLACE}, '\w*'\)|{PLACE})")
+_TURNED = {
+    "is": "is not",
+    "is not": "is",
+    "==": "!=",
+    "!=": "==",
+    "in": "not in",
+    "not in": "in",
 }
 
 
@@ -90,9 +104,9 @@ Item = Bind | Check | Note | Kept
 
 def alternatives(test: str) -> list[str]:
     """The parts of `a or b or c`."""
-    tree = ast.parse(test, mode="eval").body if " or " in test else None
+    tree = tree_of(test) if " or " in test else None
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.Or):
-        return [_part(test, part) for part in tree.values]
+        return [span(test, part) for part in tree.values]
     return [test]
 
 
@@ -101,21 +115,18 @@ def negated(test: str) -> str:
 
     before: fn_globals['torch'] is torch         after: fn_globals['torch'] is not torch
     """
-    tree = ast.parse(test, mode="eval").body
-    match tree:
+    if (plain := _PLAIN.fullmatch(test)) is not None:
+        return f"{plain[1]} {_TURNED[plain[2]]} {plain[3]}"
+    if (single := _SINGLE.fullmatch(test)) is not None:
+        return single[2] if single[1] else f"not {test}"
+    match tree_of(test):
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return _part(test, inner)
+            return span(test, inner)
         case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in _OPPOSITES:
-            return f"{_part(test, left)} {_OPPOSITES[type(sign)]} {_part(test, right)}"
+            return f"{span(test, left)} {_OPPOSITES[type(sign)]} {span(test, right)}"
         case ast.BoolOp() | ast.IfExp() | ast.Lambda() | ast.NamedExpr():
             return f"not ({test})"
     return f"not {test}"
-
-
-def _part(test: str, tree: ast.expr) -> str:
-    """The text of a part of a test, which is one line."""
-    first, last = tree.col_offset, tree.end_col_offset
-    return test[first:last] if test.isascii() else test.encode()[first:last].decode()  # bytes
 
 
 def guard_lines(items: Iterable[Item], miss: str) -> Iterator[str]:

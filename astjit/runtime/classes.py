@@ -6,7 +6,7 @@ certain function; `Linear.forward.__code__` does not, since a function's code ca
 """
 
 import abc
-import ast
+import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -20,6 +20,9 @@ KINDS = (type, abc.ABCMeta, type(torch.Tensor))
 """Metaclasses whose classes are looked up in as Python describes it."""
 
 _HEAP_TYPE = 1 << 9
+_LACKS = re.compile(r"(?:not )*hasattr\((\w+), '(\w+)'\)")
+_SIDE = r"([^\W\d]\w*(?:\.\w+)?)"
+_SAME = re.compile(rf"(?:not )*{_SIDE} is (?:not )?{_SIDE}")
 _MISSING = object()
 _DESCRIPTORS = (
     types.FunctionType,
@@ -71,7 +74,14 @@ def changing(classes: Iterable[type]) -> list[type]:
 
 def deciding(test: str, constants: Mapping[str, object]) -> tuple[type, ...]:
     """The classes that decide a test; () where other things do."""
-    return _deciding(ast.parse(test, mode="eval").body, constants)
+    if (lacks := _LACKS.fullmatch(test)) is not None:
+        cls = constants.get(lacks[1])
+        absent = isinstance(cls, type) and found_on(cls, lacks[2]) is _MISSING
+        return sources(cls, lacks[2]) if isinstance(cls, type) and absent else ()
+    if (same := _SAME.fullmatch(test)) is None:
+        return ()
+    sides = [_side(side, constants) for side in same.groups()]
+    return () if None in sides else tuple(cls for side in sides if side for cls in side)
 
 
 def settled_by_classes(
@@ -100,30 +110,10 @@ def class_attributes(
             yield place, classes
 
 
-def _deciding(test: ast.expr, constants: Mapping[str, object]) -> tuple[type, ...]:
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return _deciding(inner, constants)
-        case ast.Call(
-            func=ast.Name("hasattr"), args=[ast.Name(name), ast.Constant(str(part))], keywords=[]
-        ):
-            cls = constants.get(name)
-            lacks = isinstance(cls, type) and found_on(cls, part) is _MISSING
-            return sources(cls, part) if isinstance(cls, type) and lacks else ()
-        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[right]):
-            sides = [_side(side, constants) for side in (left, right)]
-            if None not in sides:
-                return tuple(cls for side in sides if side is not None for cls in side)
-    return ()
-
-
-def _side(side: ast.expr, constants: Mapping[str, object]) -> tuple[type, ...] | None:
-    match side:
-        case ast.Constant():
-            return ()
-        case ast.Name(name) if name in constants:
-            return ()
-        case ast.Attribute(value=ast.Name(name), attr=part):
-            cls: Any = constants.get(name)
-            return (sources(cls, part) or None) if isinstance(cls, type) else None
-    return None
+def _side(side: str, constants: Mapping[str, object]) -> tuple[type, ...] | None:
+    """The classes that decide a constant or an attribute of a class; None where others do."""
+    name, _, part = side.partition(".")
+    if not part:
+        return () if name in constants or name in ("True", "False", "None") else None
+    cls: Any = constants.get(name)
+    return (sources(cls, part) or None) if isinstance(cls, type) else None

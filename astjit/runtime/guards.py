@@ -10,7 +10,6 @@ The same list gives the program's guards and the function that says which of the
 a guard raises, such as unpacking a shape of another rank, counts as failed.
 """
 
-import ast
 import builtins
 import re
 from collections.abc import Iterable, Iterator
@@ -26,6 +25,7 @@ from astjit.ir.function import Function
 from astjit.ir.value import Param, Value
 from astjit.runtime.checks import Bind, Check, Item, Kept, Note, alternatives, negated
 from astjit.runtime.classes import changing, class_attributes, settled_by_classes
+from astjit.runtime.expressions import found_in
 from astjit.runtime.kept import Classes, Tensors
 from astjit.runtime.own import Own
 from astjit.runtime.places import Place, Places, readable
@@ -397,4 +397,4 @@ def _bound(items: Iterable[Item]) -> list[str]:
 
 
 def _names(test: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(test)) if isinstance(node, ast.Name)}
+    return {name for found in found_in(test) for name in found.names}

@@ -7,13 +7,15 @@ What `object.__getattribute__(config, 'eps')` finds needs the first only.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 from astjit.frontend.reads import Guard
 from astjit.runtime.classes import KINDS, found_on, is_missing
-from astjit.runtime.places import begin, span
+from astjit.runtime.expressions import begin, found_in, is_simple, parent_of, span, tree_of
 
 _USUAL: object = object.__getattribute__
+_TYPE = re.compile(r"type\((.+)\) is ([^\W\d]\w*)")
 
 
 class Own:
@@ -41,19 +43,23 @@ class Own:
         self._classes: dict[str, type] = {}
         self.needed: dict[str, Guard] = {}
         self.spelled: dict[str, str] = {}
+        self._getters = [f"{name}(" for name, v in constants.items() if v is _USUAL]
+        self._made: dict[str, str] = {}
         for guard in guards:
-            match ast.parse(guard.test, mode="eval").body:
-                case ast.Compare(
-                    left=ast.Call(func=ast.Name("type"), args=[place], keywords=[]),
-                    ops=[ast.Is()],
-                    comparators=[ast.Name(name)],
-                ) if isinstance(cls := constants.get(name), type) and type(cls) in KINDS:
-                    self._classes[span(guard.test, place)] = cls
+            kind = _TYPE.fullmatch(guard.test) if is_simple(guard.test) else None
+            cls = constants.get(kind[2]) if kind is not None else None
+            if kind is not None and isinstance(cls, type) and type(cls) in KINDS:
+                self._classes[kind[1]] = cls
 
     def rewritten(self, text: str) -> str:
         """The text with attributes as items where they are the same."""
         found: list[tuple[int, int, str]] = []
-        self._collect(text, ast.parse(text, mode="eval").body, found)
+        if any(getter in text for getter in self._getters):
+            self._collect(text, tree_of(text), found)
+        else:
+            for each in found_in(text):
+                place = f"{each.text}{each.method}"
+                found.append((each.start, each.start + len(place), self._place(place)))
         for first, last, made in sorted(found, reverse=True):
             text = f"{text[:first]}{made}{text[last:]}"
         return text
@@ -62,6 +68,18 @@ class Own:
         """The guard with attributes as items where they are the same."""
         test = self.rewritten(guard.test)
         return guard if test == guard.test else Guard(test, guard.reason, guard.location)
+
+    def _place(self, place: str) -> str:
+        """What stands for a place."""
+        if place not in self._made:
+            owner, step = parent_of(place)
+            made = place
+            if owner:
+                inner, name = self._place(owner), step[1:]
+                own = step.startswith(".") and self._is_own(owner, inner, name, "")
+                made = f"{inner}.__dict__[{name!r}]" if own else f"{inner}{step}"
+            self._made[place] = made
+        return self._made[place]
 
     # -- finding them -----------------------------------------------------------------------------
     def _collect(self, text: str, tree: ast.AST, found: list[tuple[int, int, str]]) -> None:

@@ -9,15 +9,18 @@ A place is an expression over parameters and constants: names, attributes and it
 begin with is looked up once.
 """
 
-import ast
-import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from astjit.runtime.expressions import PLACE, found_in, is_simple, parent_of
+
 _OWN = re.compile(r"\.__dict__\['(\w+)'\]")
 _KINDS = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
+_SAME = re.compile(rf"({PLACE}) is ([^\W\d]\w*)")
+_COMPARED = re.compile(r" (?:is|in|not in|[=!<>]=?) ")
+_CONSTANTS = ("True", "False", "None")
 
 
 @dataclass(slots=True)
@@ -79,7 +82,6 @@ class Places:
     ) -> None:
         self._name, self._spelled = name, spelled
         self._places: dict[str, Place] = {}
-        self._trees: dict[str, ast.expr] = {}
         self._in: dict[str, list[tuple[Place, int]]] = {}
 
     def ask(self, test: str) -> None:
@@ -102,11 +104,12 @@ class Places:
         found = self.of(test)
         if not found:
             return None
-        tree, first = self._tree(test), found[0]
+        first = found[0]
         parents = {place.parent.text if place.parent else "" for place in found}
         if len(found) > 1 and len(parents) == 1 and first.parent is not None:
             return first.parent
-        within = isinstance(tree, ast.Compare) and span(test, tree.left) == first.text
+        opening, _, rest = test.partition(first.text)
+        within = not opening.strip("(") and _COMPARED.match(rest) and is_simple(test)
         return first.parent if within and first.parent is not None else first
 
     def binds(self, test: str) -> Iterable[tuple[Place, str]]:
@@ -116,7 +119,7 @@ class Places:
 
     def bind(self, text: str, local: str = "") -> Iterable[tuple[Place, str]]:
         """Keep a place, under a name that it was given."""
-        place = self._place(text, self._tree(text))  # or a call, such as that of a cache
+        place = self._place(text)  # or a call, such as that of a cache
         if place.parent is not None:
             yield from self._bind(place.parent)
         shown = _spelled(place)
@@ -136,40 +139,22 @@ class Places:
     # -- finding them -----------------------------------------------------------------------------
     def _sameness(self, test: str) -> tuple[Place, str] | None:
         """The place and the constant of `place is constant`."""
-        match self._tree(test):
-            case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Name(name)]):
-                if _is_place(left) and not isinstance(left, ast.Name):
-                    return self._place(test, left), name
-        return None
-
-    def _tree(self, test: str) -> ast.expr:
-        if test not in self._trees:
-            self._trees[test] = _parsed(test)
-        return self._trees[test]
+        same = _SAME.fullmatch(test)
+        if same is None or same[2] in _CONSTANTS or (place := self._place(same[1])).parent is None:
+            return None
+        return place, same[2]
 
     def _found(self, test: str) -> list[tuple[Place, int]]:
         """The longest places in a test, each with where it begins."""
         if test not in self._in:
-            found: list[tuple[Place, int]] = []
-            self._collect(test, self._tree(test), found)
-            self._in[test] = sorted(found, key=lambda pair: pair[1])
+            found = found_in(test)
+            self._in[test] = [(self._place(f.text), f.start) for f in found if not f.called]
         return self._in[test]
 
-    def _collect(self, test: str, tree: ast.AST, found: list[tuple[Place, int]]) -> None:
-        if _is_place(tree):
-            found.append((self._place(test, tree), begin(test, tree)))
-            return
-        for part in ast.iter_child_nodes(tree):
-            if not (isinstance(tree, ast.Call) and part is tree.func):
-                self._collect(test, part, found)
-            elif isinstance(part, ast.Attribute):
-                self._collect(test, part.value, found)
-
-    def _place(self, test: str, tree: ast.AST) -> Place:
-        text = span(test, tree)
+    def _place(self, text: str) -> Place:
         if text not in self._places:
-            inner = tree.value if isinstance(tree, ast.Attribute | ast.Subscript) else None
-            parent = None if inner is None else self._place(test, inner)
+            inner, _ = parent_of(text)
+            parent = self._place(inner) if inner else None
             made = Place(text, parent, spelling=self._spelled.get(text, ""))
             self._places[text] = made
             if parent is not None:
@@ -184,12 +169,6 @@ class Places:
             shown = _spelled(place)
             place.local = self._name(_wish(place.text))
             yield place, f"{place.local} = {shown}"
-
-
-@functools.lru_cache(1024)
-def _parsed(test: str) -> ast.expr:
-    """The tree of a test; programs of one function ask much the same."""
-    return ast.parse(test, mode="eval").body
 
 
 def _short(place: Place) -> str:
@@ -212,30 +191,6 @@ def _through(place: Place) -> str:
     if place.parent is None:
         return place.text
     return f"{_short(place.parent)}{place.text[len(place.parent.text) :]}"
-
-
-def begin(test: str, tree: ast.AST) -> int:
-    """Where a part of a test begins; Python counts in bytes."""
-    at: int = tree.col_offset  # type: ignore[attr-defined]
-    return at if test.isascii() else len(test.encode()[:at].decode())
-
-
-def span(test: str, tree: ast.AST) -> str:
-    """The text of a part of a test."""
-    first: int = tree.col_offset  # type: ignore[attr-defined]
-    last: int = tree.end_col_offset  # type: ignore[attr-defined]
-    return test[first:last] if test.isascii() else test.encode()[first:last].decode()
-
-
-def _is_place(tree: ast.AST) -> bool:
-    while not isinstance(tree, ast.Name):
-        if isinstance(tree, ast.Subscript):
-            if not isinstance(tree.slice, (ast.Constant, ast.Name, ast.UnaryOp)):
-                return False
-        elif not isinstance(tree, ast.Attribute):
-            return False
-        tree = tree.value
-    return True
 
 
 def readable(text: str) -> str:
