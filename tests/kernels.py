@@ -21,6 +21,8 @@ from tests.fusion.execute import allocate, host_number, run_node, value_of
 
 _CTYPES = {
     "pointer": ctypes.c_void_p,
+    "status": ctypes.c_void_p,
+    "watched": ctypes.c_void_p,
     "long": ctypes.c_long,
     "int": ctypes.c_int,
     "double": ctypes.c_double,
@@ -76,11 +78,12 @@ def arguments(group, memory, sizes):
 
 
 def run_cpu(library, entry, group, memory, sizes, threads=2):
-    """Run a group through its entry point in a built library."""
+    """Run a group through its entry point in a built library; its status word."""
     buffers, extents, values = arguments(group, memory, sizes)
     row = extents[group.kernel.axes[-1]] if group.kernel.axes else 1
     work = torch.full((max(1, threads * entry.scratch * row),), float("nan"))
-    given = {"work": work.data_ptr(), "threads": threads, **values}
+    status = torch.zeros(1, dtype=torch.int32)
+    given = {"work": work.data_ptr(), "status": status.data_ptr(), "threads": threads, **values}
     rows = prod(extents[a] for a in group.kernel.parallel)
     parts = {a.name: poison(rows) for a in entry.arguments if a.role == "part"}
     buffers = {**buffers, **parts}
@@ -89,6 +92,7 @@ def run_cpu(library, entry, group, memory, sizes, threads=2):
         for a in entry.arguments
     ]
     getattr(library, entry.name)(*packed)
+    return int(status)
 
 
 def poison(count):

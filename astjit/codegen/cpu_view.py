@@ -3,15 +3,11 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from astjit.codegen.address import (
-    index_name,
-    line_offset,
-    space_of,
-    split_line,
-)
+from astjit.codegen.address import index_name, line_offset, space_of, split_line
 from astjit.codegen.cpu_places import Places, initial
 from astjit.codegen.dialect import CPU
 from astjit.codegen.expression import Text
+from astjit.codegen.flow import cpu_flow
 from astjit.codegen.names import Names
 from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
@@ -25,11 +21,13 @@ from astjit.fusion.kernel import (
     is_reduce,
     is_store,
     may_fail,
+    may_hang,
     position_axis,
 )
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result, Value
+from astjit.ir.walk import inputs
 from astjit.ops.reduce import COMBINES
 from astjit.types.dtype import F32
 
@@ -78,6 +76,7 @@ class CpuView:
         self.kept = schedule.kept(kernel)
         self.scratch = [v for v, place in self.kept.items() if place == "scratch"]
         self.writer = Writer(kernel, CPU, scope, vectors=self.vectors)
+        self.writer.flow = cpu_flow(self.comments)
         for param, name in zip(kernel.numbers, renamed.numbers, strict=True):
             self.writer.texts[param] = Text(name)
         cuts = cut(kernel, self.kept)
@@ -123,7 +122,8 @@ class CpuView:
             arguments.append(Argument("work", "work", "pointer"))
         arguments += [Argument("part", name, "pointer") for name in self.parts.values()]
         if may_fail(kernel):
-            arguments.append(Argument("status", "status", "status"))
+            watched = any(map(may_hang, kernel.body.walk()))
+            arguments.append(Argument("status", "status", "watched" if watched else "status"))
         arguments.append(Argument("threads", "threads", "int"))
         return arguments
 
@@ -237,11 +237,13 @@ class CpuView:
         uses: Counter[Value] = Counter()
         for node in self.kernel.body.nodes:
             element = any(r in self.elements for r in node.results) or not node.results
-            for value in node.values:
-                uses[value] += 2 if element else 1
+            for value, times in count_uses([node]).items():
+                uses[value] += 2 * times if element else times
         return uses
 
     def _scalar_load(self, node: Node, uses: Counter[Value]) -> list[str] | None:
+        if node.regions:
+            return None
         if is_position(node):
             self.writer.texts[node.result] = Text(index_name(position_axis(node)))
             return []
@@ -307,7 +309,7 @@ class CpuView:
                 continue
             found.add(value)
             if value not in reads and isinstance(value.node, Node):
-                todo += value.node.values
+                todo += inputs(value.node)
         here_nodes = [n for n in self.kernel.body.nodes if any(r in found for r in n.results)]
         inside = set(here.nodes) | {r.node for r in reads}
         return [n for n in here_nodes if n in inside]
@@ -357,7 +359,9 @@ class CpuView:
         return inner.text(value).text
 
     def _element(self, node: Node, inner: Writer, reads: set[Result]) -> list[str] | None:
-        (value,) = node.results
+        value = node.results[0]
+        if node.regions and value not in reads:
+            return None
         if is_position(node):
             inner.texts[value] = Text(index_name(position_axis(node)))
             return []

@@ -4,6 +4,7 @@ A vector holds what memory holds, so 16-bit values stay packed in registers; a l
 it is used and narrowed where it is stored.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 
 from astjit.codegen.address import Space, inner_stride, line_offset, picked
@@ -94,9 +95,11 @@ class Lanes:
         used = count_uses([*here.nodes, *here.reductions, *here.stores])
 
         def special(node: Node) -> list[str] | None:
-            (value,) = node.results
+            value = node.results[0]
             if value in reads:
                 return []
+            if node.regions:
+                return self._flow(node, inner, used, targets)
             if is_position(node):
                 return self._position(node, inner)
             if is_load(node) and "*" in access_axes(node):
@@ -132,9 +135,23 @@ class Lanes:
             if value in targets and targets[value][0] in (f"{vector}[v]", f"{vector}[j][v]"):
                 continue
             text = inner.text(value, buffer.dtype.compute).text
-            narrow = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
-            lanes.append(f"{vector}[v] = {narrow};")
+            lanes.append(f"{vector}[v] = {_narrow(text, buffer.dtype)};")
         return [*loads, *declared], lanes, [*stores, *self._packs(here)]
+
+    def _flow(
+        self,
+        node: Node,
+        inner: Writer,
+        used: Counter[Value],
+        targets: Mapping[Value, tuple[str, DType]],
+    ) -> list[str]:
+        """Branches and loops; a result that is kept is put where it is."""
+        lines, value = inner.flow(node, inner, used), node.results[0]
+        if value in targets:
+            place, dtype = targets[value]
+            lines.append(f"{place} = {_narrow(inner.text(value).text, dtype)};")
+            self._lane(inner, value, place, dtype)
+        return lines
 
     def _line_load(self, inner: Writer, value: Result, buffer: Buffer) -> str:
         """One element for all lanes: it varies along the rows of a column kernel only."""
@@ -216,9 +233,8 @@ class Lanes:
     def _narrowed(self, inner: Writer, node: Node, dtype: DType) -> str:
         """The text of a value on its way to memory of `dtype`: rounding happens there."""
         if dtype.is_half and node.op is _ROUND:
-            return f"narrow_{dtype.name}({inner.text(node.values[0]).text})"
-        text = inner.expression(node).text
-        return f"narrow_{dtype.name}({text})" if dtype.is_half else text
+            return _narrow(inner.text(node.values[0]).text, dtype)
+        return _narrow(inner.expression(node).text, dtype)
 
     def _held(self, value: Result) -> DType:
         return held_dtype(self.kernel, value)
@@ -254,7 +270,7 @@ class Lanes:
             declared.append(f"Vec<{kind}, {self.schedule.vector}> {vector};")
             stores.append(self.store(buffer, vector))
             node_of = maker(value)
-            if node_of is None or node_of not in here.nodes or is_load(node_of):
+            if node_of is None or node_of not in here.nodes or is_load(node_of) or node_of.regions:
                 continue
             if not buffer.dtype.is_half or node_of.op is _ROUND:
                 targets.setdefault(value, (f"{vector}[v]", buffer.dtype))
@@ -299,3 +315,8 @@ class Lanes:
 
     def _move(self, what: str) -> None:
         self.pieces.add(what if self.schedule.aligned else f"{what}_left")
+
+
+def _narrow(text: str, dtype: DType) -> str:
+    """A value on its way to memory of a dtype."""
+    return f"narrow_{dtype.name}({text})" if dtype.is_half else text

@@ -8,11 +8,12 @@ from astjit.codegen.cuda_lanes import WIDE, Lanes, held_dtype, picked_offset
 from astjit.codegen.cuda_reductions import Reduction, Total, combined, initial, slots_of
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import RANKS, Text, number
+from astjit.codegen.flow import cuda_flow
 from astjit.codegen.names import Names
 from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
 from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
-from astjit.codegen.values import Writer, dtype_of, number_ctype, user_name
+from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, user_name
 from astjit.fusion.kernel import (
     Buffer,
     access_axes,
@@ -79,6 +80,7 @@ class CudaView:
         both = [b.name for b in kernel.buffers if b.role == "inout"]
         self.stored = {**self.vectors, **{name: scope.take(f"{name}_out") for name in both}}
         self.writer = Writer(kernel, CUDA, scope, vectors=False)
+        self.writer.flow = cuda_flow(self.comments)
         for param, name in zip(kernel.numbers, renamed.numbers, strict=True):
             self.writer.texts[param] = Text(name)
         self.starts, self.start_lines = self._row_starts(scope)
@@ -260,8 +262,8 @@ class CudaView:
         uses: Counter[Value] = Counter()
         for node in self.kernel.body.nodes:
             inside = any(r in self.elements for r in node.results) or not node.results
-            for value in node.values:
-                uses[value] += 2 if inside else 1
+            for value, times in count_uses([node]).items():
+                uses[value] += 2 * times if inside else times
         lines = []
         for node in nodes:
             made = self.writer.write([node], uses, self._scalar_load)
@@ -269,6 +271,8 @@ class CudaView:
         return lines
 
     def _scalar_load(self, node: Node) -> list[str] | None:
+        if node.regions:
+            return None
         if is_position(node):
             where = index_name(position_axis(node))
             name = self.writer.names.take(f"{where}_at")

@@ -15,10 +15,11 @@ class Argument:
             element stride; number: a Python number; work: CPU scratch of threads * `per_thread`
             floats times the row length; part: what rows, or a GPU's blocks, give to a reduction
             over all of them, at most 8 bytes each; status: the CPU's word for an index out of
-            range, which whoever calls the function makes 0 and looks at; arrived: a counter of
-            blocks, 0 between launches; threads: how many CPU threads to use.
+            range and the like, which whoever calls the function makes 0 and looks at; arrived: a
+            counter of blocks, 0 between launches; threads: how many CPU threads to use.
         name: the buffer, axis, stride parameter or number it stands for.
-        ctype: "pointer", "status" (int*), "long", "int", "double" or "float".
+        ctype: "pointer", "status" (int*), "watched" (the same, of a kernel that
+            ends when someone else sets it), "long", "int", "double" or "float".
     """
 
     role: Role

@@ -10,15 +10,18 @@ from collections.abc import Callable, Iterable
 from astjit.codegen.dialect import Dialect
 from astjit.codegen.expression import Text, compose, number
 from astjit.codegen.names import Names
-from astjit.fusion.kernel import Kernel, is_final, is_reduce, is_store
+from astjit.errors import InternalError
+from astjit.fusion.kernel import Kernel, is_final, is_loop, is_reduce, is_store
 from astjit.ir.function import Node, maker
 from astjit.ir.value import Literal, Param, Result, Value
+from astjit.ir.walk import outer_values
 from astjit.ops.table import OPS
 from astjit.types.dtype import BOOL, F32, F64, I64, Category, DType
 from astjit.types.shape import Dim, Expr, Sym
 from astjit.types.tensor import TensorType, Type
 
 _CAST, _ROUND = OPS["to"], OPS["round_to"]
+Writing = Callable[[Node, "Writer", Counter[Value]], list[str]]
 LONGEST = 64  # an expression longer than this gets a name
 
 
@@ -34,7 +37,7 @@ def number_ctype(kernel: Kernel, param: Param) -> str:
     dtype = dtype_of(param.type)
     if dtype is not F64:
         return "long" if dtype is I64 else "int"
-    users = [n for n in kernel.body.nodes if param in n.values]
+    users = [n for n in kernel.body.walk() if param in n.values]
     only_f32 = all(n.fields.get("dtype") is F32 for n in users)
     return "float" if only_f32 else "double"
 
@@ -47,17 +50,22 @@ class Writer:
         dialect: the target's spellings.
         names: identifiers taken so far.
         vectors: element values are vectors of lanes (CPU).
+        again: ends the name of a value whose variable exists already.
+        flow: writes a node that has regions, given a writer and how often each value is used.
     """
 
     def __init__(self, kernel: Kernel, dialect: Dialect, names: Names, *, vectors: bool) -> None:
         self.kernel, self.dialect, self.names, self.vectors = kernel, dialect, names, vectors
         self.texts: dict[Value, Text] = {}
+        self.again = "_v"
+        self.flow: Writing = _no_flow
         self.elements: set[Value] = set()  # values whose text is a vector
 
     def inner(self) -> "Writer":
         """A writer for a block inside this one: it sees these names, ours does not see its own."""
         made = Writer(self.kernel, self.dialect, self.names.child(), vectors=self.vectors)
         made.texts, made.elements = dict(self.texts), set(self.elements)
+        made.again, made.flow = self.again, self.flow
         return made
 
     def text(self, value: Value | None, dtype: DType = F32) -> Text:
@@ -153,7 +161,7 @@ class Writer:
     def declare(self, value: Result, text: Text) -> str:
         """A local constant with the value's name; later uses are that name."""
         kind, wish = self.type_name(value), self.wish(value)
-        name = self.names.take(f"{wish}_v" if wish in self.names else wish)
+        name = self.names.take(f"{wish}{self.again}" if wish in self.names else wish)
         self.texts[value] = Text(name)
         return f"const {kind} {name} = {text.text};"
 
@@ -174,6 +182,8 @@ class Writer:
         lines: list[str] = []
         for node in nodes:
             made = special(node)
+            if made is None and node.regions:
+                made = self.flow(node, self, uses)
             if made is not None:
                 lines += made
                 continue
@@ -190,6 +200,10 @@ class Writer:
             else:
                 self.texts[value] = text
         return lines
+
+
+def _no_flow(node: Node, writer: Writer, uses: Counter[Value]) -> list[str]:
+    raise InternalError(f"{node.op} cannot be written here")
 
 
 def user_name(value: Value) -> str:
@@ -217,5 +231,16 @@ def size_text(size: Dim) -> Text:
 
 
 def count_uses(nodes: Iterable[Node]) -> Counter[Value]:
-    """How often each value is an operand of `nodes`."""
-    return Counter(v for n in nodes for v in (n.values[1:] if is_store(n) else n.values))
+    """How often each value is an operand of `nodes`; what a loop reads each time counts twice."""
+    found: Counter[Value] = Counter()
+    for node in nodes:
+        found.update(node.values[1:] if is_store(node) else node.values)
+        if is_loop(node):
+            found.update(node.values[: len(node.values) - len(node.results)])
+            for region in node.regions:
+                found.update(2 * outer_values(region))
+        else:
+            for region in node.regions:
+                inside = count_uses(region.nodes) + Counter(region.results)
+                found.update({v: inside[v] for v in outer_values(region)})
+    return found

@@ -105,7 +105,9 @@ class Grouping:
             raise Unfit(f"a kernel has at most {MOST_BUFFERS} buffers")
         if space.reduced:
             inputs, written, _ = memories(units, space, outputs, self.sizes)
-            layout(space, inputs, written)
+            columns = layout(space, inputs, written).kind == "column"
+            if columns and any(n.op.kind is Kind.CONTROL for u in units for n in _inside(u)):
+                raise Unfit("branches and loops are not combined along columns")
         return Cluster(units, space)
 
     def outputs(self, units: Sequence[Unit]) -> list[Value]:
@@ -273,6 +275,11 @@ class Grouping:
         except Unfit as reason:
             return str(reason)
         return "other merges were worth more"
+
+
+def _inside(unit: Unit) -> Iterable[Node]:
+    """The nodes in regions of a unit."""
+    return (n for piece in unit.pieces for region in piece.regions for n in region.walk())
 
 
 def _bytes(value: Value) -> int:

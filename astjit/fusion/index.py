@@ -16,9 +16,18 @@ from dataclasses import dataclass, field
 
 from astjit.fusion.axes import Axis, moving
 from astjit.fusion.demand import IOTA, PICK, Axes, Demand, Use, picked_axis, walks_of
-from astjit.fusion.pieces import Unfit, Unit, call_of, is_one, is_view, reduced_axes, view_source
+from astjit.fusion.pieces import (
+    MAP,
+    Unfit,
+    Unit,
+    call_of,
+    is_one,
+    is_view,
+    reduced_axes,
+    view_source,
+)
 from astjit.ir.function import Node
-from astjit.ir.value import Value
+from astjit.ir.value import Value, tensor_type
 from astjit.ops.spec import Kind, Walk
 from astjit.types.shape import Dim, Sizes
 from astjit.types.tensor import TensorType
@@ -152,25 +161,25 @@ class _Indexer:
     def piece(self, piece: Node) -> None:
         if piece.op is PICK:
             self.pick(piece)
-        elif piece.op.kind is Kind.ELEMENTWISE or piece.op is IOTA:
+        elif piece.op.kind is Kind.ELEMENTWISE or piece.op in (IOTA, MAP):
             self.elementwise(piece)
         elif piece.op.kind is Kind.REDUCE:
             self.reduction(piece)
 
     def elementwise(self, piece: Node) -> None:
-        result = piece.result
-        assert isinstance(result.type, TensorType)
-        axes = self.fresh(result.type)
+        axes = self.fresh(tensor_type(piece.results[0]))
         varies = frozenset(a for a in axes if a is not None and piece.op is IOTA)
         for position, operand in enumerate(piece.operands):
             if operand is None or not isinstance(operand.type, TensorType):
                 continue
             read, moves = self.read(piece, position, operand)
-            self.note(result, operand)
+            for result in piece.results:
+                self.note(result, operand)
             varies |= moves
             for a, b in zip(reversed(read), reversed(axes), strict=False):
                 self.tie(a, b)
-        self.space.axes[result], self.space.varies[result] = axes, varies
+        for result in piece.results:
+            self.space.axes[result], self.space.varies[result] = axes, varies
 
     def pick(self, piece: Node) -> None:
         """Its source is read at the result's index but for one axis, which stands elsewhere."""

@@ -16,6 +16,7 @@ from typing import Literal
 from astjit.ir.function import Block, Node
 from astjit.ir.value import Literal as Number
 from astjit.ir.value import Param, Result, Value
+from astjit.ir.walk import inputs
 from astjit.location import Location
 from astjit.ops.spec import Kind
 from astjit.ops.table import OPS
@@ -26,6 +27,7 @@ from astjit.types.tensor import ScalarType
 Role = Literal["in", "out", "inout"]
 _LOAD, _STORE, _REDUCE = OPS["load"], OPS["store"], OPS["reduce"]
 _POSITION, _CHECKED = OPS["position"], OPS["checked"]
+IF, WHILE, RANGE = OPS["if"], OPS["while"], OPS["range"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def facts(kernel: Kernel) -> dict[Value, Fact]:
     """The axes and the stage of every value of the body."""
     known: dict[Value, Fact] = {p: Fact(frozenset(), 0) for p in kernel.body.params}
     for node in kernel.body.nodes:
-        operands = [known[v] for v in node.values if not isinstance(v, Number)]
+        operands = [known[v] for v in inputs(node) if not isinstance(v, Number)]
         axes = frozenset[str]().union(*(f.axes for f in operands))
         stage = max((f.stage for f in operands), default=0)
         if is_load(node):
@@ -178,9 +180,19 @@ def is_checked(node: Node) -> bool:
     return node.op is _CHECKED
 
 
+def is_loop(node: Node) -> bool:
+    """True for a loop in a body."""
+    return node.op in (WHILE, RANGE)
+
+
+def may_hang(node: Node) -> bool:
+    """True for a loop of which nobody knows beforehand how often it runs, or that it may run."""
+    return node.op is WHILE or (node.op is RANGE and not isinstance(node.operands[2], Number))
+
+
 def may_fail(kernel: Kernel) -> bool:
-    """Whether an index of the kernel may be out of range, so that its call fails."""
-    return any(map(is_checked, kernel.body.nodes))
+    """Whether a call may end before its results are right: an index out of range, a loop."""
+    return any(is_checked(node) or may_hang(node) for node in kernel.body.walk())
 
 
 def is_store(node: Node) -> bool:
@@ -209,7 +221,7 @@ def slice_back(wanted: Iterable[Value], stop: Iterable[Value] = ()) -> set[Value
             continue
         found.add(value)
         if isinstance(value, Result) and value not in stopped and isinstance(value.node, Node):
-            todo += value.node.values
+            todo += inputs(value.node)
     return found
 
 

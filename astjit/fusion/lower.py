@@ -16,15 +16,15 @@ from astjit.fusion.axes import Axis
 from astjit.fusion.demand import IOTA, PICK, picked_axis
 from astjit.fusion.index import Space, aliases
 from astjit.fusion.local import Elsewhere, Local, Place
-from astjit.fusion.numbers import converted
-from astjit.fusion.pieces import CAST, Unit, call_of, is_view, view_source
+from astjit.fusion.numbers import converted, narrow
+from astjit.fusion.pieces import CAST, MAP, Unit, call_of, is_view, view_source
 from astjit.fusion.reads import Reads
+from astjit.fusion.regions import Inliner
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node, make_node
 from astjit.ir.value import Literal, Param, Result, Value, tensor_type
 from astjit.ops.reduce import COMBINES
-from astjit.ops.rules import promoted
-from astjit.ops.spec import Call, FieldValue, Kind, Op
+from astjit.ops.spec import FieldValue, Kind, Op
 from astjit.ops.table import OPS
 from astjit.types.dtype import BOOL, F32, I64, DType
 from astjit.types.shape import Dim, Expr, Sizes, Sym, add, maximum, minimum, sub
@@ -101,6 +101,11 @@ class Lowering:
             return self.local(view_source(value), self._walk(value, here) if walked else here)
         assert isinstance(value, Result)
         assert isinstance(value.node, Node)
+        if value.node.op is MAP:
+            for result, local in zip(value.node.results, self._map(value.node, here), strict=True):
+                self.locals[result, key[1]] = local
+                self._name(local, result.name)
+            return self.locals[key]
         self.locals[key] = made = self._piece(value.node, here)
         self._name(made, value.name)
         return made
@@ -201,10 +206,23 @@ class Lowering:
         operands = [
             None
             if value is None
-            else self._operand(piece, at, wanted[at], _narrow(piece, call, at), here)
+            else self._operand(piece, at, wanted[at], narrow(piece, call, at), here)
             for at, value in enumerate(piece.operands)
         ]
         return self._define(piece.result, self._once(piece.op, *operands, **piece.fields))
+
+    def _map(self, piece: Node, here: Elsewhere) -> list[Local]:
+        """A map's body in this one, on elements in their own dtypes."""
+        (region,) = piece.regions
+        known: dict[Value, Value] = {}
+        for at, param in enumerate(region.params):
+            dtype = tensor_type(param).dtype
+            known[param] = self._operand(piece, at, dtype.compute, None, here)
+        rounds = self.config.numerics == "eager"
+        inner = Inliner(self.body, self.sizes, rounds, self.device, known)
+        inner.run(region.nodes)
+        dtypes = [tensor_type(r).dtype for r in piece.results]
+        return [Local(value) for value in inner.ends(region.results, dtypes)]
 
     def _cast(self, piece: Node, here: Elsewhere, *, users: bool) -> Local:
         """A cast rounds if it narrows; one that the user wrote does so whatever the numerics."""
@@ -351,21 +369,6 @@ class Lowering:
         if key not in self.made:
             self.made[key] = self.emit.node(op, operands, fields).result
         return self.made[key]
-
-
-def _narrow(piece: Node, call: Call, at: int) -> DType | None:
-    """The 16-bit type that a wider operand is rounded to first, where eager does so.
-
-    Of `wide_numbers` rows eager takes the last operand as it is, but a 0-d tensor before it
-    rounded.
-    """
-    if len(call.types) < 2:
-        return None
-    first = at == 0 and isinstance(call.types[0], TensorType)
-    if piece.op.wide_numbers and not first:
-        return None
-    dtype = promoted(call)
-    return dtype if dtype.is_half else None
 
 
 def _is(value: Value, number: int) -> bool:

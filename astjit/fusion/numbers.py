@@ -3,8 +3,12 @@
 import math
 import struct
 
+from astjit.ir.function import Node
 from astjit.ir.value import Literal
+from astjit.ops.rules import promoted
+from astjit.ops.spec import Call
 from astjit.types.dtype import BF16, F16, F64, Category, DType
+from astjit.types.tensor import TensorType
 
 
 def converted(value: float, dtype: DType) -> Literal:
@@ -26,6 +30,21 @@ def converted(value: float, dtype: DType) -> Literal:
     elif dtype is F16:
         number = _packed(number, "e")
     return Literal(_shortest(number))
+
+
+def narrow(piece: Node, call: Call, at: int) -> DType | None:
+    """The 16-bit type that a wider operand is rounded to first, where eager does so.
+
+    Of `wide_numbers` rows eager takes the last operand as it is, but a 0-d tensor before it
+    rounded.
+    """
+    if len(call.types) < 2:
+        return None
+    first = at == 0 and isinstance(call.types[0], TensorType)
+    if piece.op.wide_numbers and not first:
+        return None
+    dtype = promoted(call)
+    return dtype if dtype.is_half else None
 
 
 def _wrapped(value: int, dtype: DType) -> int:

@@ -21,9 +21,9 @@ from astjit.ops.spec import Call, Kind, Trait
 from astjit.ops.table import OPS
 from astjit.types.dtype import F32
 from astjit.types.shape import Dim, Expr, Sizes, Undecided
-from astjit.types.tensor import TensorType
+from astjit.types.tensor import ScalarType, TensorType
 
-CAST = OPS["to"]
+CAST, MAP = OPS["to"], OPS["map"]
 _OWN = (OPS["pick"], OPS["iota"])
 DEPTH = 8  # composites inside composites
 
@@ -86,7 +86,7 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
         Unfit: if no kernel computes it, with the reason.
     """
     name = called(node)
-    if Trait.EFFECT in node.op.traits or node.regions:
+    if Trait.EFFECT in node.op.traits or (node.regions and node.op is not MAP):
         raise Unfit(f"{name} is not part of any kernel")
     types = [v.type for v in (*node.values, *node.results) if isinstance(v.type, TensorType)]
     if not any(isinstance(r.type, TensorType) for r in node.results):
@@ -95,14 +95,14 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
         raise Unfit(f"{name} mixes devices")
     scratch = Block()
     if expands(node):
-        results = _expand(node, Builder(scratch, sizes, location=node.location), DEPTH)
-    elif node.op.kind in (Kind.ELEMENTWISE, Kind.REDUCE) or node.op in _OWN:
+        results = expansion(node, Builder(scratch, sizes, location=node.location))
+    elif node.op.kind in (Kind.ELEMENTWISE, Kind.REDUCE) or node.op in (*_OWN, MAP):
         scratch.nodes.append(node)
         results = node.results
     else:
         raise Unfit(f"{name} is {_KINDS.get(node.op.kind, 'a library call')}")
     for piece in scratch.nodes:
-        _check(piece, node, target, sizes)
+        check_piece(piece, node, target, sizes)
     made = {r for piece in scratch.nodes for r in piece.results}
     if not all(root_of(value) in made for value in results):
         raise Unfit(f"{name} returns its operand")
@@ -121,8 +121,12 @@ def expands(node: Node) -> bool:
     return node.op.kind in kinds and node.op.expand is not None and not node.op.spell
 
 
-def _expand(node: Node, emit: Builder, depth: int) -> tuple[Value, ...]:
-    """The node's expansion, composites inside it expanded in turn."""
+def expansion(node: Node, emit: Builder, depth: int = DEPTH) -> tuple[Value, ...]:
+    """The node's expansion, composites inside it expanded in turn.
+
+    Raises:
+        Unfit: if there is none for these operands.
+    """
     if not depth:
         raise Unfit(f"{node.op.name} expands too deeply")
     operands = list(node.operands)
@@ -140,7 +144,7 @@ def _expand(node: Node, emit: Builder, depth: int) -> tuple[Value, ...]:
     for piece in inner.block.nodes:
         piece.operands = tuple(v if v is None else replaced.get(v, v) for v in piece.operands)
         if expands(piece):
-            replaced.update(zip(piece.results, _expand(piece, emit, depth - 1), strict=True))
+            replaced.update(zip(piece.results, expansion(piece, emit, depth - 1), strict=True))
         else:
             emit.block.nodes.append(piece)
     results = []
@@ -158,9 +162,16 @@ def _widened(value: Value | None, emit: Builder) -> Value | None:
     return value
 
 
-def _check(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
-    """Raise Unfit unless a kernel body can hold the piece."""
+def check_piece(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
+    """Check that a kernel's body can hold a piece of a node.
+
+    Raises:
+        Unfit: if not, with the reason.
+    """
     op = piece.op
+    if op is MAP:
+        _check_body(piece.regions[0], target, sizes)
+        return
     where = "" if piece is node else f"{node.op.name} needs "
     if op.kind is Kind.ELEMENTWISE:
         assert op.rule.computes is not None
@@ -170,8 +181,24 @@ def _check(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
     elif op.kind is Kind.REDUCE:
         if not op.combine:
             raise Unfit(f"{where}{op.name}, which no kernel combines")
-    elif op.kind not in (Kind.VIEW, Kind.SIZE) and op not in _OWN:
+    elif op.kind not in (Kind.VIEW, Kind.SIZE) and op not in (*_OWN, MAP):
         raise Unfit(f"{where}{op.name}, which is {_KINDS.get(op.kind, 'a library call')}")
+
+
+def _check_body(body: Block, target: str, sizes: Sizes) -> None:
+    """Raise Unfit unless a kernel's body can hold the nodes of a map's."""
+    for node in body.walk():
+        numbers = all(isinstance(r.type, ScalarType) for r in node.results)
+        if node.op.kind is Kind.CONTROL or numbers:
+            continue
+        scratch = Builder(Block(), sizes, location=node.location)
+        if expands(node):
+            expansion(node, scratch)
+        pieces = scratch.block.nodes if expands(node) else [node]
+        for piece in pieces:
+            if piece.op.kind is not Kind.ELEMENTWISE:
+                raise Unfit(f"a map's body has {piece.op.name}, which is not elementwise")
+            check_piece(piece, node, target, sizes)
 
 
 def is_one(dim: Dim, sizes: Sizes) -> bool:

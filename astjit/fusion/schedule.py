@@ -259,6 +259,8 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
 
 def is_float_kernel(kernel: Kernel) -> bool:
     """Whether every element value is a 32-bit float or the outcome of a comparison of such."""
+    if any(node.regions for node in kernel.body.nodes):
+        return False
     floats = ("f32", "bf16", "f16")
     along = {*kernel.swept, kernel.inner}
     if any(b.dtype.name not in floats for b in kernel.buffers if along & set(b.axes)):

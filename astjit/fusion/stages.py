@@ -171,7 +171,7 @@ def later_uses(kernel: Kernel) -> dict[Result, list[int]]:
     result: dict[Result, list[int]] = {}
     for index, here in enumerate(plain):
         for value in _element_slice(wanted(here), elements, set(seen)):
-            if value in seen and isinstance(value, Result):
+            if value in seen and isinstance(value, Result) and _keepable(value):
                 result.setdefault(value, []).append(index)
         for node in here.nodes:
             for made in node.results:
@@ -190,6 +190,13 @@ def recompute_cost(kernel: Kernel, value: Result) -> float:
     return cost
 
 
+def _keepable(value: Result) -> bool:
+    """Whether a place can be given to it: by the node that makes it, and nothing else."""
+    return isinstance(value.node, Node) and len(value.node.results) == 1
+
+
 def _cost(node: Node) -> float:
+    if node.regions:
+        return 10.0 * sum(_cost(inner) for region in node.regions for inner in region.nodes)
     text = node.op.spelling(("cuda", "c"), "f32") or ""
     return 10.0 if "(" in text else 1.0  # a function, as exp or tanh, against an instruction

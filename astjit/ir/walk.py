@@ -55,6 +55,14 @@ def has_effect(node: Node) -> bool:
     )
 
 
+def inputs(node: Node) -> tuple[Value, ...]:
+    """What a node reads: its operands, then what its regions take from outside, each once."""
+    if not node.regions:
+        return node.values
+    outer = (v for region in node.regions for v in outer_values(region))
+    return tuple(dict.fromkeys((*node.values, *outer)))
+
+
 class Places:
     """Where every node of a block and of its regions stands.
 

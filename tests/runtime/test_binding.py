@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import threading
 import uuid
 
@@ -68,3 +70,41 @@ def test_other_threads_run_meanwhile():
     flag.fill_(1)  # reached only if the lock is released
     waiting.join()
     assert flag.item() == 1
+
+
+WATCHED = """
+import os, signal, sys, threading, time
+from astjit.codegen.signature import Argument, Entry
+from astjit.runtime.binding import binding_text, bound
+from astjit.runtime.units import cpu_library
+
+entry = Entry("runs", (Argument("status", "status", "watched"), Argument("size", "most", "long")))
+text = '''
+extern "C" void runs(int* status, long most) {
+  for (long i = 0; i < most && !__atomic_load_n(status, __ATOMIC_RELAXED); ++i) {}
+}
+'''
+runs = bound(cpu_library(text + binding_text([entry])).code, entry)
+interrupt = lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SIGINT))
+
+
+def interrupted():
+    threading.Thread(target=interrupt).start()
+    try:
+        runs(2**62)
+    except KeyboardInterrupt:
+        return True
+
+
+before = signal.getsignal(signal.SIGINT)
+assert interrupted() and interrupted()
+assert signal.getsignal(signal.SIGINT) is before
+assert runs(10) is None
+signal.signal(signal.SIGINT, lambda number, frame: sys.exit(7))
+interrupted()
+"""
+
+
+def test_ctrl_c_ends_a_kernel_that_does_not_end():
+    ran = subprocess.run([sys.executable, "-c", WATCHED], timeout=100, capture_output=True)
+    assert (ran.returncode, ran.stderr) == (7, b"")  # the last signal went to the user's handler
