@@ -35,7 +35,6 @@ def rewrite(
         free: the names of its closure cells.
         annotations: those of variables in class bodies are evaluated, and not kept as text.
     """
-    Mangler("").visit(node)  # classes inside the function
     return _Rewriter(free, annotations=annotations).function(node)
 
 
@@ -97,6 +96,7 @@ class _Rewriter(Statements):
                 argument.annotation = None
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        Mangler("").visit(node)
         if self.outer_store(node.name):
             return self.refused(node.name, node)
         node.decorator_list = [self.visit(d) for d in node.decorator_list]

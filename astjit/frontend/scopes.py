@@ -69,39 +69,59 @@ def _targets(node: ast.AST) -> Iterator[str]:
 
 def _collect(node: ast.AST, scope: Scope) -> None:
     """Names bound by a statement, looking into comprehensions for `:=` only."""
+    todo = [node]
+    while todo:
+        inner = todo.pop()
+        kind = type(inner)
+        if kind in _PLAIN:
+            if kind is ast.Name and not isinstance(inner.ctx, ast.Load):  # type: ignore[attr-defined]
+                scope.bound.add(inner.id)  # type: ignore[attr-defined]
+            continue
+        if kind in _BINDING:
+            _bind(inner, scope)
+        if kind in COMPREHENSIONS:
+            named = (n.target for n in ast.walk(inner) if isinstance(n, ast.NamedExpr))
+            scope.bound.update(name for target in named for name in _targets(target))
+        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            scope.bound.add(inner.name)
+            todo += _evaluated_outside(inner)
+        elif isinstance(inner, ast.Lambda):
+            todo += _defaults(inner.args)
+        else:
+            todo += ast.iter_child_nodes(inner)
+
+
+_PLAIN = frozenset((ast.Name, ast.Constant, ast.Load, ast.Store))
+_BINDING = frozenset(
+    (
+        ast.Global,
+        ast.Nonlocal,
+        ast.Import,
+        ast.ImportFrom,
+        ast.ExceptHandler,
+        ast.MatchAs,
+        ast.MatchStar,
+        ast.MatchMapping,
+    )
+)
+
+
+def _bind(node: ast.AST, scope: Scope) -> None:
+    """What a statement or pattern binds itself."""
     match node:
         case ast.Global():
             scope.global_names.update(node.names)
         case ast.Nonlocal():
             scope.nonlocal_names.update(node.names)
-        case ast.Name(ctx=ast.Store() | ast.Del()):
-            scope.bound.add(node.id)
         case ast.Import() | ast.ImportFrom():
             scope.bound.update((a.asname or a.name).split(".")[0] for a in node.names)
         case (
             ast.ExceptHandler(name=str(name))
             | ast.MatchAs(name=str(name))
             | ast.MatchStar(name=str(name))
+            | ast.MatchMapping(rest=str(name))
         ):
             scope.bound.add(name)
-        case ast.MatchMapping(rest=str(name)):
-            scope.bound.add(name)
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        scope.bound.add(node.name)
-        for outer in _evaluated_outside(node):
-            _collect(outer, scope)
-        return
-    if isinstance(node, ast.Lambda):
-        for default in _defaults(node.args):
-            _collect(default, scope)
-        return
-    if isinstance(node, COMPREHENSIONS):
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.NamedExpr):
-                scope.bound.update(_targets(inner.target))
-        return
-    for child in ast.iter_child_nodes(node):
-        _collect(child, scope)
 
 
 def _defaults(arguments: ast.arguments) -> list[ast.expr]:

@@ -15,7 +15,7 @@ import sys
 import tokenize
 import types
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from astjit.frontend.codes import PerCode, nested, requalified, same_code
 from astjit.frontend.stops import HOOKS, Stop
@@ -35,22 +35,32 @@ class Source:
         file: path of its file.
         first_line: of its first decorator or `def`, counted from 1.
         text: its lines as they stand in the file, indentation kept.
-        tree: its syntax tree, with the file's line numbers and columns.
+        parsed: its syntax tree, with the file's line numbers and columns; the first who asks for a
+            tree of a `def` gets it for good.
         class_name: the class whose body it stands in, "" for none.
     """
 
     file: str
     first_line: int
     text: str
-    tree: ast.FunctionDef | ast.Lambda
+    parsed: ast.FunctionDef | ast.Lambda
     class_name: str = ""
+    _unused: list[None] = field(default_factory=lambda: [None], compare=False)
+
+    @property
+    def tree(self) -> ast.FunctionDef | ast.Lambda:
+        """A tree of one's own."""
+        if isinstance(self.parsed, ast.Lambda):
+            return copy.deepcopy(self.parsed)
+        try:
+            self._unused.pop()  # one thread alone
+        except IndexError:
+            return _parse(self.text, self.first_line)  # four times as fast as a copy
+        return self.parsed
 
     def fresh_tree(self) -> ast.FunctionDef | ast.Lambda:
         """A tree of one's own, with private names spelled out."""
-        if isinstance(self.tree, ast.Lambda):
-            tree: ast.FunctionDef | ast.Lambda = copy.deepcopy(self.tree)
-        else:
-            tree = _parse(self.text, self.first_line)  # four times as fast as a copy
+        tree = self.tree
         if self.class_name and _has_private_names(self.text):
             Mangler(self.class_name).visit(tree)
         return tree
@@ -78,7 +88,7 @@ def is_rewritten(code: types.CodeType) -> bool:
 
 
 def source_of(function: types.FunctionType) -> Source:
-    """The source of a function. The tree belongs to the cache; `fresh_tree` gives another.
+    """The source of a function.
 
     Raises:
         Stop: if there is no source, or it is not the text of the running code.
@@ -281,20 +291,22 @@ def _inside(code: types.CodeType, name: str) -> list[types.CodeType]:
     return [c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name]
 
 
-def _compiles_as_it_stands(source: Source, code: types.CodeType) -> bool:
+def _compiles_as_it_stands(source: Source, function: types.FunctionType) -> bool:
     """Whether the text, inside stand-ins for what is around it, compiles to the running code.
 
     No needs no reason: a tree then decides. Most texts need none, and Python compiles a text in a
     third of the time that it takes for a tree.
     """
-    if isinstance(source.tree, ast.Lambda):
+    code = function.__code__
+    if isinstance(source.parsed, ast.Lambda):
         return False
     around = [code.co_name]
-    opening = ""
+    imported = _imported(function)
+    opening = f"import {', '.join(imported)}\n" if imported else ""
     if source.text[:1] in (" ", "\t"):
         around = [FACTORY, *([source.class_name] if source.class_name else []), code.co_name]
         free = [name for name in code.co_freevars if name != "__class__"]
-        opening = f"def {FACTORY}({', '.join(free)}):\n"
+        opening += f"def {FACTORY}({', '.join(free)}):\n"
         opening += f" class {source.class_name}:\n" if source.class_name else ""
     flags = code.co_flags & _FUTURE
     try:
@@ -311,9 +323,27 @@ def _compiles_as_it_stands(source: Source, code: types.CodeType) -> bool:
     return same_code(requalified(made, code.co_name, code.co_qualname), code)
 
 
+def _imported(function: types.FunctionType) -> list[str]:
+    """The globals in its text that its module seems to import: they are of other modules.
+
+    Python compiles calls of attributes of such names in another way.
+    """
+    found, own = function.__globals__, (function.__module__, None)
+    return [n for n in function.__code__.co_names if n in found and _home(found[n]) not in own]
+
+
+def _home(value: object) -> object:
+    """The module that a function or class says it is of, or a module itself; None for others."""
+    if isinstance(value, types.ModuleType):
+        return value
+    if isinstance(value, type):
+        return vars(type)["__module__"].__get__(value)
+    return value.__module__ if isinstance(value, types.FunctionType) else None
+
+
 def _is_text_of(source: Source, function: types.FunctionType) -> bool:
     """Whether the text compiles to the running code, in which pytest may have changed asserts."""
-    if _compiles_as_it_stands(source, function.__code__):
+    if _compiles_as_it_stands(source, function):
         return True
     tree, code = source.fresh_tree(), function.__code__
     if same_code(compiled(tree, code, hooks=False), code):

@@ -78,7 +78,7 @@ class Mangler(ast.NodeTransformer):
     """
 
     def __init__(self, class_name: str) -> None:
-        self.prefix = "_" + class_name.lstrip("_") if class_name.lstrip("_") else ""
+        self.prefix = _prefix(class_name)
 
     def visit(self, node: ast.AST) -> ast.AST:
         """`self.__secret` in class A  =>  `self._A__secret`."""
@@ -89,7 +89,7 @@ class Mangler(ast.NodeTransformer):
             elif isinstance(node, ast.Global | ast.Nonlocal):
                 node.names = [self._mangled(name) for name in node.names]
         if isinstance(node, ast.ClassDef):
-            outer, self.prefix = self.prefix, "_" + node.name.lstrip("_")
+            outer, self.prefix = self.prefix, _prefix(node.name)
             for inner in node.body:
                 self.visit(inner)
             self.prefix = outer
@@ -99,3 +99,9 @@ class Mangler(ast.NodeTransformer):
     def _mangled(self, name: str) -> str:
         private = name.startswith("__") and not name.endswith("__")
         return f"{self.prefix}{name}" if private else name
+
+
+def _prefix(class_name: str) -> str:
+    """What private names in a class begin with; a class of underscores has none."""
+    shown = class_name.lstrip("_")
+    return f"_{shown}" if shown else ""

@@ -5,6 +5,7 @@ one of them says which.
 """
 
 import types
+import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
@@ -123,6 +124,7 @@ def operators_of(name: str) -> tuple[str, ...]:
 
 
 _NAMES: dict[object, str | None] = {}
+_OTHERS: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()  # the user's are not kept alive
 
 
 def dotted_name(func: object) -> str | None:
@@ -136,9 +138,13 @@ def dotted_name(func: object) -> str | None:
         pass
     except TypeError:
         return None
+    if isinstance(func, types.FunctionType) and func in _OTHERS:
+        return None
     found = _find(func)
     if found is not None or isinstance(getattr(func, "__self__", 0), types.ModuleType | None):
-        _NAMES[func] = found  # else it may be the user's, and would live for ever
+        _NAMES[func] = found
+    elif isinstance(func, types.FunctionType):
+        _OTHERS.add(func)
     return found
 
 

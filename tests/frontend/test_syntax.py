@@ -58,3 +58,9 @@ def test_a_class_inside_mangles_with_its_own_name():
         "    class Inner:",
         "        _Inner__b = 2",
     ] or "        _Inner__b = 2" in ast.unparse(node)
+
+
+def test_a_class_of_underscores_mangles_nothing():
+    node = ast.parse("class __:\n    __b = 1")
+    Mangler("Outer").visit(node)
+    assert ast.unparse(node) == "class __:\n    __b = 1"

@@ -1,5 +1,8 @@
 """One test for each private use of PyTorch: a new version that changes one says which."""
 
+import gc
+import weakref
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -195,3 +198,17 @@ def test_names_are_not_kept_for_what_is_the_users():
     assert torch_api.dotted_name(torch.add) == "torch.add"
     added = torch_api._NAMES.keys() - kept.keys()
     assert added <= {torch._C._set_grad_enabled, torch.add}
+
+
+def test_a_function_of_the_user_is_looked_for_once(monkeypatch):
+    def own(x):
+        return x
+
+    gone = weakref.ref(own)
+    assert torch_api.dotted_name(own) is None
+    with monkeypatch.context() as patched:
+        patched.setattr(torch_api, "_find", lambda func: pytest.fail("looked for again"))
+        assert torch_api.dotted_name(own) is None
+    del own
+    gc.collect()
+    assert gone() is None
