@@ -170,7 +170,7 @@ class CudaColumns(CudaView):
         tile = self.tiles.setdefault(kind, f"tile_{kind}".replace(" ", "_"))
         if kind == "float":
             tile = self.tiles[kind] = "tile"
-        given = f"{lanes}" if kind in ("float", "double") else f"{lanes}, {kind}"
+        given = f"{lanes}" if kind == "float" else f"{lanes}, {kind}"  # infinity is a float
         init = f"splat<{given}>({initial(combine.name, dtype)})"
         return Reduction(vector, f"Vec<{kind}, {lanes}>", init, struct, tile)
 

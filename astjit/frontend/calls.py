@@ -39,14 +39,13 @@ from astjit.frontend.builtin_calls import (
 )
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.classes import FACTORIES, by_factory, is_own
-from astjit.frontend.construct import construct, generated, is_generated
+from astjit.frontend.construct import construct, generated, is_generated, is_of_namedtuple
 from astjit.frontend.copies import deep, shallow
 from astjit.frontend.environment import environment_call
 from astjit.frontend.hooks import Hooks, twin
 from astjit.frontend.inspected import inspect_call
 from astjit.frontend.marks import disabled_by, is_compiling
 from astjit.frontend.modules import call_module, call_torch
-from astjit.frontend.outside import is_sequence
 from astjit.frontend.session import Session, is_static, item, key, plain
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop, words
@@ -351,8 +350,8 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
         raise Stop(f"{function.__qualname__} is marked {mark}")
     if function is is_compiling:
         return session.answer.give()
-    if code.co_filename.startswith("<") and is_sequence(args[0] if args else None):
-        return function(*args, **kwargs)  # a generated method of a namedtuple
+    if is_of_namedtuple(function):
+        return function(*args, **kwargs)  # its generated `__new__`, which only makes a tuple
     if function.__globals__ is vars(collections) and args and is_own(session, args[0]):
         return function(*args, **kwargs)  # such as _replace of one made during capture
     if function.__module__ in _RUN_MODULES:

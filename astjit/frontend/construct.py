@@ -88,8 +88,8 @@ def _read(session: Session, cls: type, name: str) -> Any:
 def _new(session: Session, cls: Any, args: Args, kwargs: Kwargs) -> object:
     new = _read(session, cls, "__new__")
     if isinstance(new, types.FunctionType):
-        if new.__code__.co_filename.startswith("<") and issubclass(cls, tuple):
-            return cls.__new__(cls, *args, **kwargs)  # of a namedtuple
+        if is_of_namedtuple(new):
+            return new(cls, *args, **kwargs)
         return session.call(new, cls, *args, **kwargs)
     session.class_path(cls)
     if issubclass(cls, BaseException):
@@ -117,13 +117,21 @@ def _init(session: Session, made: Any, args: Args, kwargs: Kwargs) -> None:
         session.call(init, made, *args, **kwargs)
 
 
+def is_of_namedtuple(function: types.FunctionType) -> bool:
+    """Whether `namedtuple` wrote a function, in a namespace of its own: a `__new__`."""
+    named = f"namedtuple_{function.__qualname__.partition('.')[0]}"
+    generated = function.__code__.co_filename.startswith("<")
+    return generated and function.__globals__.get("__name__") == named
+
+
 # --- dataclasses ---
 
 
 def is_generated(function: Callable[..., object]) -> bool:
     """Whether a method was made by `@dataclass`."""
-    inner = inspect.unwrap(function)
-    return getattr(getattr(inner, "__code__", None), "co_filename", "") == GENERATED
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    written = getattr(code, "co_qualname", "").startswith("__create_fn__.<locals>.")
+    return written and code.co_filename == GENERATED  # type: ignore[union-attr]
 
 
 def _init_record(

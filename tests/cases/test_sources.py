@@ -529,6 +529,52 @@ def test_exec(monkeypatch):
     eager(define(TEXT, "<cell 1>"), X, why="has changed since it was imported")
 
 
+OF_LISTS = """
+from dataclasses import dataclass
+BY = 2.0
+HELD = []
+def scaled(xs):
+    return xs[0] * BY
+def kept(x, into=HELD):
+    into.append(x)
+    return into
+class Pair(tuple):
+    def __new__(cls, a, b):
+        return super().__new__(cls, (a * BY, b))
+@dataclass
+class Record:
+    x: object
+    def scaled(self):
+        return self.x * BY
+CALLS = {
+    "list": lambda x: scaled([x]),
+    "record": lambda x: Record(x).scaled(),
+    "tuple": lambda x: x * Pair(1.0, x)[0],
+    "append": lambda x: (x * BY, kept(kept(x)))[0],
+}
+def f(x):
+    return CALLS[KEY](x)
+"""
+
+
+@pytest.mark.parametrize("file", ["<cell 7>", "<string>"])
+@pytest.mark.parametrize("key", ["list", "record", "tuple", "append"])
+def test_functions_of_a_cell_that_are_given_lists_and_records(monkeypatch, key, file):
+    monkeypatch.setattr(linecache, "cache", dict(linecache.cache))
+    linecache.cache[file] = len(OF_LISTS), None, OF_LISTS.splitlines(keepends=True), file
+    function = define(OF_LISTS, file)
+    names, compiled = function.__globals__, astjit.compile(function)
+    names["KEY"] = key
+    for by in (2.0, 5.0):
+        names["BY"] = by
+        assert torch.equal(compiled(X), X * by)
+        if key == "append":
+            assert names["HELD"][0] is X
+            assert names["HELD"][1] is names["HELD"]
+        names["HELD"].clear()
+    assert compiled.cache_info().hits == 1
+
+
 def test_code_replaced_at_run_time():
     def one(x):
         return x + 1

@@ -196,6 +196,14 @@ def test_smaller_programs_lack_one_thing_each():
     assert len({str(less) for less in smaller(made)}) > 5
 
 
+def test_a_smaller_program_still_ends():
+    loop = block("while turns0 < 3:", "turns0 += 1", "x = x + 1")
+    made = program("turns0 = 0", loop, "return x")
+    loops = [str(less) for less in smaller(made) if "while" in str(less)]
+    assert len(loops) > 2
+    assert all("turns0 += 1" in text for text in loops)
+
+
 def test_a_seed_gives_one_program():
     assert str(generate(7)) == str(generate(7))
     assert str(generate(7)) != str(generate(8))
