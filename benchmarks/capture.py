@@ -14,6 +14,8 @@ milliseconds of the processor, so that other processes count little:
 
 Each row is a process of its own. `first` is its first capture; `again` the least of several later
 ones, when every source is known; `torch` what the first call of eager takes in the same process.
+`loop` is what a million rounds of a Python loop take just before: on another machine, or one with
+other work to do, all figures of a row grow as it does.
 """
 
 import argparse
@@ -153,6 +155,14 @@ def capture(segment: Segment, config: Config) -> dict[str, float]:
     return clock.spent
 
 
+def loop() -> float:
+    """Milliseconds of a fixed amount of work."""
+    start, total = time.process_time(), 0
+    for number in range(1_000_000):
+        total += number * number
+    return (time.process_time() - start) * 1e3
+
+
 def measure(name: str, repeat: int, profiled: int) -> None:
     """Print the rows of one case."""
     function, given = CASES[name]()
@@ -165,18 +175,25 @@ def measure(name: str, repeat: int, profiled: int) -> None:
             compiled, given, _ = compiled.resolved(given, {})
         record = compiled.__astjit__
         segment = record.segment(given, {})
-        profile = cProfile.Profile()
+        profile, loops = cProfile.Profile(), [loop()]
         if profiled:
             profile.enable()
         first = capture(segment, record.config)
         profile.disable()
-        later = [capture(segment, record.config) for _ in range(repeat)]
-    again = min(later, key=lambda spent: sum(spent.values()))
-    for title, spent in (("first", first), ("again", again)):
+        later = []
+        for _ in range(repeat):
+            loops.append(loop())
+            later.append(capture(segment, record.config))
+    again = min(range(repeat), key=lambda at: sum(later[at].values()) / loops[at + 1])
+    rows = (("first", first, loops[0]), ("again", later[again], loops[again + 1]))
+    for title, spent, fixed in rows:
         shown = "".join(f"{spent[stage]:9.1f}" for stage in STAGES)
         total = sum(spent.values())
         captured = spent["source"] + spent["run"]
-        print(f"{name:8}{title:8}{shown}{captured:9.1f}{total:9.1f}{eager:9.1f}", flush=True)
+        print(
+            f"{name:8}{title:8}{shown}{captured:9.1f}{total:9.1f}{eager:9.1f}{fixed:9.1f}",
+            flush=True,
+        )
     if profiled:
         pstats.Stats(profile).sort_stats("tottime").print_stats(profiled)
         pstats.Stats(profile).sort_stats("cumulative").print_stats(profiled)
@@ -193,7 +210,7 @@ def main() -> None:
     if given.inside:
         measure(given.names[0], given.repeat, given.profile)
         return
-    head = "".join(f"{h:>9}" for h in (*STAGES, "capture", "total", "torch"))
+    head = "".join(f"{h:>9}" for h in (*STAGES, "capture", "total", "torch", "loop"))
     print(f"{'':16}{head}", flush=True)
     for name in given.names:
         options = ["--inside", f"--repeat={given.repeat}", f"--profile={given.profile}", name]

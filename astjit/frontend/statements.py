@@ -11,10 +11,19 @@ from typing import Any
 
 from astjit.frontend.patterns import captures, described
 from astjit.frontend.scopes import Scopes
-from astjit.frontend.syntax import at, hook, index, names_of, only_names, statement, text
+from astjit.frontend.syntax import (
+    Transformer,
+    at,
+    hook,
+    index,
+    names_of,
+    only_names,
+    statement,
+    text,
+)
 
 
-class Statements(ast.NodeTransformer):
+class Statements(Transformer):
     """Rewrites statements; a subclass rewrites the expressions in them.
 
     Args:
@@ -23,6 +32,7 @@ class Statements(ast.NodeTransformer):
     """
 
     def __init__(self, free: frozenset[str], *, annotations: bool) -> None:
+        super().__init__()
         self.scopes = Scopes(free)
         self.annotations = annotations
         self._count = 0

@@ -2,7 +2,16 @@ import ast
 
 import pytest
 
-from astjit.frontend.syntax import Mangler, at, hook, index, only_names, statement, text
+from astjit.frontend.syntax import (
+    Mangler,
+    Transformer,
+    at,
+    hook,
+    index,
+    only_names,
+    statement,
+    text,
+)
 
 
 def expression(source):
@@ -64,3 +73,34 @@ def test_a_class_of_underscores_mangles_nothing():
     node = ast.parse("class __:\n    __b = 1")
     Mangler("Outer").visit(node)
     assert ast.unparse(node) == "class __:\n    __b = 1"
+
+
+class Doubled(Transformer):
+    def visit_Name(self, node):
+        return ast.Constant(node.id) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Expr(self, node):
+        return [node, node]
+
+    def visit_Return(self, node):
+        return None
+
+    def visit_Pass(self, node):
+        return node
+
+
+def test_parts_are_replaced_doubled_and_taken_out():
+    node = ast.parse("def f():\n  g\n  a = [b, c, 1]\n  pass\n  return a")
+    made = Doubled().visit(node)
+    assert made is node
+    assert ast.unparse(node).splitlines()[1:] == [
+        "    g",
+        "    g",
+        "    a = ['b', 'c', 1]",
+        "    pass",
+    ]
+
+
+def test_where_a_node_has_no_place_nothing_gets_one():
+    made = at(hook("stop"), ast.Load())
+    assert not hasattr(made, "lineno")
