@@ -557,6 +557,7 @@ def f(x):
 """
 
 
+@pytest.mark.filterwarnings("ignore:.*no C")  # compiler
 @pytest.mark.parametrize("file", ["<cell 7>", "<string>"])
 @pytest.mark.parametrize("key", ["list", "record", "tuple", "append"])
 def test_functions_of_a_cell_that_are_given_lists_and_records(monkeypatch, key, file):
