@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from astjit.codegen.address import Space, inner_stride, line_offset, picked
 from astjit.codegen.expression import RANKS, Text
 from astjit.codegen.values import Writer, dtype_of
-from astjit.fusion.kernel import Buffer, Kernel, access_axes, indices
+from astjit.fusion.kernel import Buffer, Kernel, access_axes, indices, is_checked
 from astjit.fusion.schedule import Place
 from astjit.ir.function import Node
-from astjit.ir.value import Result
+from astjit.ir.value import Literal, Result
 from astjit.types.dtype import I64
 
 
@@ -84,6 +84,16 @@ class Places:
             return f"{base} + 0" if self.vectors else f"{base}[0]"
         index = col if stride == 1 else f"{col} * {stride}"
         return f"{base} + {index}" if self.vectors else f"{base}[{index}]"
+
+
+def of_nothing(kernel: Kernel, writer: Writer) -> list[str]:
+    """Statements that fail the call where an index is checked against a size of 0.
+
+    They come before all reads: what has no elements may have no memory either.
+    """
+    sizes = dict.fromkeys(n.values[1] for n in kernel.body.nodes if is_checked(n))
+    texts = (writer.text(v, I64) for v in sizes if not isinstance(v, Literal) or v.value == 0)
+    return [f"if ({t.wrapped(RANKS['=='])} == 0) return void(*status = 1);" for t in texts]
 
 
 def initial(combine: str, dtype: str) -> str:

@@ -192,8 +192,7 @@ class _Indexer:
                 continue
             read, moves = self.read(piece, position, operand)
             self.note(result, operand)
-            away = None if position else read[gone]
-            varies |= moves - {away}
+            varies |= moves if position else self.without(moves, read[gone])
             for at, (a, b) in enumerate(zip(read, axes, strict=True)):
                 if position or at != gone:
                     self.tie(a, b)
@@ -214,6 +213,10 @@ class _Indexer:
         self.space.varies[result] = frozenset(a for a in moves if self.find(a) not in gone_now)
         if combined:
             self.reductions[piece] = moves, combined
+
+    def without(self, moves: frozenset[Axis], axis: Axis | None) -> frozenset[Axis]:
+        """Axes but for those that are tied to one."""
+        return frozenset(a for a in moves if axis is None or self.find(a) != self.find(axis))
 
     def note(self, result: Value, operand: Value) -> None:
         """That a result is made of an operand, which may be a view of one."""
@@ -253,9 +256,10 @@ class _Indexer:
         moves = self.space.varies[source]
         for at, walk in enumerate(self.space.walked.get(value, ())):
             axis = self.space.axes[source][at]
-            if axis is not None and axis in moves and not walk.plain:
+            rest = self.without(moves, axis)
+            if rest != moves and not walk.plain:
                 own = self.space.axes[value]
-                moves = moves - {axis} | {a for d in walk.axes if (a := own[d]) is not None}
+                moves = rest | {a for d in walk.axes if (a := own[d]) is not None}
         return moves
 
     def read_view(self, value: Value) -> Axes | None:

@@ -24,7 +24,7 @@ from astjit.types.shape import Dim, Expr, Sizes, Undecided
 from astjit.types.tensor import ScalarType, TensorType
 
 CAST, MAP = OPS["to"], OPS["map"]
-_OWN = (OPS["pick"], OPS["iota"])
+OWN = (OPS["pick"], OPS["iota"])  # rows of no common kind that kernels compute
 DEPTH = 8  # composites inside composites
 
 
@@ -96,7 +96,7 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
     scratch = Block()
     if expands(node):
         results = expansion(node, Builder(scratch, sizes, location=node.location))
-    elif node.op.kind in (Kind.ELEMENTWISE, Kind.REDUCE) or node.op in (*_OWN, MAP):
+    elif node.op.kind in (Kind.ELEMENTWISE, Kind.REDUCE) or node.op in (*OWN, MAP):
         scratch.nodes.append(node)
         results = node.results
     else:
@@ -181,7 +181,7 @@ def check_piece(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
     elif op.kind is Kind.REDUCE:
         if not op.combine:
             raise Unfit(f"{where}{op.name}, which no kernel combines")
-    elif op.kind not in (Kind.VIEW, Kind.SIZE) and op not in (*_OWN, MAP):
+    elif op.kind not in (Kind.VIEW, Kind.SIZE) and op not in (*OWN, MAP):
         raise Unfit(f"{where}{op.name}, which is {_KINDS.get(op.kind, 'a library call')}")
 
 

@@ -120,7 +120,7 @@ def unsqueezed(emit: Emitter, x: Ref, before: int, after: int) -> Ref:
     return x
 
 
-def _rows(emit: Emitter, source: Ref, index: Ref, axis: int) -> Ref:
+def picked_rows(emit: Emitter, source: Ref, index: Ref, axis: int) -> Ref:
     """The source with its axis replaced by the axes of the index."""
     kind, rank = tensor_of(source), tensor_of(index).rank
     at = unsqueezed(emit, index, axis, kind.rank - axis - 1)
@@ -139,7 +139,7 @@ def _index_select(emit: Emitter, source: Ref, index: Ref, *, dim: int) -> Sequen
     kind = tensor_of(source)
     if not kind.rank or not tensor_of(index).rank:
         raise NotImplementedError("of a tensor without axes")
-    return (_rows(emit, source, index, normal_axis(dim, kind.rank)),)
+    return (picked_rows(emit, source, index, normal_axis(dim, kind.rank)),)
 
 
 def _gather(emit: Emitter, source: Ref, index: Ref, *, dim: int) -> Sequence[Ref]:
@@ -154,7 +154,7 @@ def _gather(emit: Emitter, source: Ref, index: Ref, *, dim: int) -> Sequence[Ref
 
 
 def _embedding(emit: Emitter, index: Ref, weight: Ref) -> Sequence[Ref]:
-    return (_rows(emit, weight, index, 0),)
+    return (picked_rows(emit, weight, index, 0),)
 
 
 def wrapped(emit: Emitter, index: Ref, size: Dim) -> Ref:
@@ -169,7 +169,7 @@ def wrapped(emit: Emitter, index: Ref, size: Dim) -> Ref:
 def _index(emit: Emitter, source: Ref, index: Ref, *, dim: int) -> Sequence[Ref]:
     kind = tensor_of(source)
     axis = normal_axis(dim, kind.rank)
-    return (_rows(emit, source, wrapped(emit, index, kind.dims[axis]), axis),)
+    return (picked_rows(emit, source, wrapped(emit, index, kind.dims[axis]), axis),)
 
 
 def _one_hot(emit: Emitter, index: Ref, *, num_classes: Dim) -> Sequence[Ref]:

@@ -171,8 +171,8 @@ def _ranking(emit: Emitter, one: Ref, two: Ref, y: Ref, margin: Number, *, reduc
     return _reduced(emit, _above_zero(emit, emit.emit("add", order, margin)), reduction)
 
 
-def _soft_classes(emit: Emitter, x: Ref, y: Ref, smoothing: Number, *, reduction: str) -> Maybe:
-    """Cross entropy with a probability for each class; with the number of a class PyTorch's."""
+def soft_classes(emit: Emitter, x: Ref, y: Ref, smoothing: Number, *, reduction: str) -> Maybe:
+    """Cross entropy with a probability for each class."""
     kind = tensor_of(x)
     if not kind.rank or not _alike(emit, x, y) or not isinstance(smoothing, int | float):
         return NotImplemented
@@ -259,12 +259,5 @@ SPELLINGS = (
         f"input1, input2, target, margin=0, {LEGACY}",
         first=(Operand("input1"), Operand("input2"), Operand("target")),
         operands=(Operand("margin"),),
-    ),
-    _loss(
-        "cross_entropy",
-        _soft_classes,
-        "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
-        "reduction='mean', label_smoothing=0.0",
-        operands=(Operand("label_smoothing"),),
     ),
 )

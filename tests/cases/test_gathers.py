@@ -206,6 +206,8 @@ def written(x, index, y):
         (indexed, (R(3, 6, 4), torch.tensor([0, -7, 1]), R(4))),
         (selected, (R(3, 6, 4), torch.tensor([0, 6]), R(4))),
         (selected, (R(3, 6, 4), torch.tensor([-1]), R(4))),
+        (selected, (R(3, 0, 4), torch.tensor([0]), R(4))),  # no memory to read
+        (indexed_by_a_number, (R(0, 6), torch.tensor(0), R(6))),
         (gathered, (R(3, 6), torch.full((2, 4), 6))),
         (hot, (torch.full((3, 4), 5), R(4, 5))),
         (embeddings, (torch.full((2, 7), 11), *CASES[embeddings][1:])),

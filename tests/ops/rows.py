@@ -17,7 +17,13 @@ from astjit.types.shape import Sizes, evaluate
 from astjit.types.tensor import ScalarType, TensorType
 
 NUMBERS = {"bool": True, "int": 3, "float": 1.75}
-SET = {"eps": 1e-5, "beta": 1.5, "low": -1.75, "inverse": 1 / 1.75}  # of operands by name
+SET = {
+    "share": 0.1 / 5,
+    "eps": 1e-5,
+    "beta": 1.5,
+    "low": -1.75,
+    "inverse": 1 / 1.75,
+}  # of operands by name
 
 # Values of fields for rows that have fields without a default, and other interesting ones.
 FIELDS = {
@@ -46,6 +52,11 @@ FIELDS = {
     "index_select": [{"dim": 0}],
     "gather": [{"dim": 0}],
     "index": [{"dim": 0}],
+    "nll_loss": [{"reduction": r, "ignore_index": 2} for r in ("none", "mean", "sum")],
+    "cross_entropy": [
+        {"reduction": r, "ignore_index": i, "label_smoothing": s}
+        for r, i, s in (("none", -100, 0.1), ("mean", 2, 0.1), ("sum", 2, 0.1))
+    ],
     "iota": [{"size": 4}, {"size": 0}],
     "one_hot": [{"num_classes": 5}],
     "flip": [{"dims": (0,)}, {"dims": (-1, 0)}],
@@ -137,7 +148,9 @@ def operands_of(op, types, seed=0):
     for declared, value, i in zip(op.operands, made, itertools.count()):
         if declared.name in SET:
             made[i] = SET[declared.name]
-        if declared.name == "index" or (op.name == "embedding" and declared.name == "input"):
+        if declared.name in ("index", "target") or (
+            op.name == "embedding" and declared.name == "input"
+        ):
             made[i] = value.abs() % 5
     return made
 
