@@ -19,7 +19,7 @@ from astjit.codegen.rename import Renamed
 from astjit.codegen.source import SourceLine, block, prune
 from astjit.codegen.values import Writer, count_uses, dtype_of
 from astjit.fusion.columns import ColumnValues
-from astjit.fusion.kernel import Buffer, is_load
+from astjit.fusion.kernel import Buffer, is_load, is_position
 from astjit.fusion.stages import Pass, recompute_cost
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result, Value
@@ -126,7 +126,9 @@ class CpuColumns(CpuView):
         column = [n for n in here.scalars if self.columns.holds(n.results[0])]
         slab = [n for n in here.scalars if n not in column]
         lines = self._scalar_lines(slab)
-        arithmetic = [n for n in column if not is_load(n)]
+        for node in filter(is_position, column):  # the loops' own index starts with the strip
+            self.writer.texts[node.results[0]] = Text(f"(strip.first + {self.space.col})")
+        arithmetic = [n for n in column if not (is_load(n) or is_position(n))]
         if arithmetic or here.scalar_stores:
             self.sweeps.append(self._column_sweep(lines, arithmetic, here.scalar_stores))
             lines = []
@@ -260,6 +262,8 @@ class CpuColumns(CpuView):
                 continue
             assert isinstance(value, Result)
             node, half = value.node, False
+            if isinstance(node, Node) and is_position(node):
+                continue
             if isinstance(node, Node) and is_load(node):
                 buffer = self.kernel.buffer(node.operands[0])
                 at, wish = self.at.element(buffer), f"{buffer.name}_v"

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from astjit.codegen.address import Space as Loops
 from astjit.codegen.address import index_name, split_line
+from astjit.codegen.cuda_lanes import WIDE
 from astjit.codegen.cuda_reductions import Reduction, initial
 from astjit.codegen.cuda_view import FIXED as ROW_NAMES
 from astjit.codegen.cuda_view import CudaView, Step
@@ -18,7 +19,7 @@ from astjit.codegen.rename import Renamed
 from astjit.codegen.source import SourceLine, block, prune
 from astjit.codegen.values import Writer, count_uses, dtype_of
 from astjit.fusion.columns import ColumnValues
-from astjit.fusion.kernel import is_load
+from astjit.fusion.kernel import is_load, is_position
 from astjit.fusion.stages import Pass
 from astjit.ir.function import Node
 from astjit.ir.value import Value
@@ -109,7 +110,9 @@ class CudaColumns(CudaView):
             return []
         lines = self.comments.of([*nodes, *stores])
         lines += [self._column_load(n) for n in nodes if is_load(n)]
-        arithmetic = [n for n in nodes if not is_load(n)]
+        for node in filter(is_position, nodes):
+            self.writer.texts[node.results[0]] = Text(WIDE.format(f"{self.space.col} + v"))
+        arithmetic = [n for n in nodes if not (is_load(n) or is_position(n))]
         inner, declared = self.writer.inner(), list[str]()
 
         def special(node: Node) -> list[str] | None:

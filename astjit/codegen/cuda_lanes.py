@@ -7,7 +7,7 @@ it is used and narrowed where it is stored.
 from collections import Counter
 from collections.abc import Mapping
 
-from astjit.codegen.address import Space, inner_stride, line_offset, picked
+from astjit.codegen.address import Space, index_name, inner_stride, line_offset, picked
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import RANKS, Text, number
 from astjit.codegen.values import Writer, count_uses, dtype_of, user_name
@@ -19,6 +19,7 @@ from astjit.fusion.kernel import (
     indices,
     is_load,
     is_position,
+    position_axis,
 )
 from astjit.fusion.schedule import Schedule
 from astjit.fusion.stages import Pass, is_element
@@ -162,7 +163,10 @@ class Lanes:
         return f"const {CUDA.value_types[dtype_of(value.type).name]} {name} = {text};"
 
     def _position(self, node: Node, inner: Writer) -> list[str]:
-        """The index of the axis along which lanes run."""
+        """The index of the axis along which lanes run, or of the rows of a column kernel."""
+        if (axis := position_axis(node)) != self.space.inner:
+            inner.texts[node.result] = Text(WIDE.format(index_name(axis)))
+            return []
         name = inner.names.take(f"{self.space.col}_at")
         inner.texts[node.result] = Text(name)
         return [f"const long long {name} = {self.space.col} + v;"]

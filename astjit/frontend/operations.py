@@ -144,7 +144,9 @@ class Operations:
             raise Failed(error) from error
         if made is NotImplemented:
             return made
-        return self._wrap(made, tensors_in((*args, *kwargs.values())))
+        found = self._wrap(made, tensors_in((*args, *kwargs.values())))
+        kind = getattr(torch.return_types, dotted.rsplit(".", 1)[-1], None)
+        return found if kind is None or not isinstance(found, tuple) else kind(found)
 
     def _wrap(self, made: object, operands: Sequence[SymbolicTensor]) -> object:
         if isinstance(made, (tuple, list)):

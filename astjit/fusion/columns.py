@@ -4,7 +4,7 @@ standardise over dim 0: mean and rstd are values of a column; mean is wanted by 
 the variance by nothing but rstd, which is computed beside it
 """
 
-from astjit.fusion.kernel import Kernel, facts, is_load, is_reduce
+from astjit.fusion.kernel import Kernel, facts, is_load, is_position, is_reduce
 from astjit.fusion.stages import cut
 from astjit.ir.function import Node
 from astjit.ir.value import Result, Value
@@ -41,8 +41,8 @@ class ColumnValues:
         return value in self._values
 
     def computes(self, value: Value) -> bool:
-        """Whether a value of a column follows from others, by no load and no reduction."""
+        """Whether a value of a column follows from others: no load, reduction or position."""
         node = value.node if isinstance(value, Result) else None
         if value not in self._values or not isinstance(node, Node):
             return False
-        return not (is_load(node) or is_reduce(node))
+        return not (is_load(node) or is_reduce(node) or is_position(node))

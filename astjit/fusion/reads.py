@@ -128,7 +128,7 @@ def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) ->
     columns = bool(reduced and parallel) and order[-1] not in space.reduced
     if columns and space.finals:
         raise Unfit("columns are combined by a kernel of their own")
-    if columns and (space.indexed or any(m.picked for m in inputs)):
+    if columns and any(m.picked for m in inputs):
         raise Unfit("columns are not read at computed indices")
     made = nest(parallel, reduced, accesses, space.sizes, space.indexed, columns=columns)
     if len(made.reduced) > 1:

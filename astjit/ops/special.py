@@ -166,7 +166,7 @@ ROWS = (
         signature="input, *, out=None",
         spell={
             "cpu": "signbit({0})",
-            "cuda": "signbit({0})",
+            "cuda": "signbit({0}) != 0",  # an int of any value that is not 0
             **{
                 f"{target}.{dtype}": "{0} < 0"
                 for target in ("cpu", "cuda")
