@@ -1,11 +1,11 @@
 """Where a CPU kernel's elements lie: expressions of places in rows, in scratch, at index values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from astjit.codegen.address import Space, inner_stride, line_offset, picked
 from astjit.codegen.expression import RANKS, Text
 from astjit.codegen.values import Writer, dtype_of
-from astjit.fusion.kernel import Buffer, Kernel, access_axes, indices, is_checked
+from astjit.fusion.kernel import Buffer, Kernel, access_axes, indices, is_checked, slice_back
 from astjit.fusion.schedule import Place
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result
@@ -84,6 +84,14 @@ class Places:
             return f"{base} + 0" if self.vectors else f"{base}[0]"
         index = col if stride == 1 else f"{col} * {stride}"
         return f"{base} + {index}" if self.vectors else f"{base}[{index}]"
+
+
+def sizes_first(kernel: Kernel, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    """Of uniform nodes those that make sizes which indices are checked against, and the rest."""
+    sizes = slice_back(n.values[1] for n in kernel.body.nodes if is_checked(n))
+    return [n for n in nodes if n.results[0] in sizes], [
+        n for n in nodes if n.results[0] not in sizes
+    ]
 
 
 def of_nothing(kernel: Kernel, writer: Writer) -> list[str]:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from astjit.codegen.address import index_name, line_offset, space_of, split_line
-from astjit.codegen.cpu_places import Places, initial, of_nothing
+from astjit.codegen.cpu_places import Places, initial, of_nothing, sizes_first
 from astjit.codegen.dialect import CPU
 from astjit.codegen.expression import Text
 from astjit.codegen.flow import cpu_flow
@@ -16,7 +16,6 @@ from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, us
 from astjit.fusion.kernel import (
     Buffer,
     access_axes,
-    is_checked,
     is_load,
     is_position,
     is_reduce,
@@ -24,7 +23,6 @@ from astjit.fusion.kernel import (
     may_fail,
     may_hang,
     position_axis,
-    slice_back,
 )
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
@@ -225,10 +223,9 @@ class CpuView:
     # -- statements ----------------------------------------------------------------------------
     def _uniform_lines(self, nodes: list[Node]) -> list[str]:
         """Sizes that indices are checked against come first."""
-        sizes = slice_back(n.values[1] for n in self.kernel.body.nodes if is_checked(n))
-        first = [n for n in nodes if n.results[0] in sizes]
+        first, rest = sizes_first(self.kernel, nodes)
         lines = self._scalar_lines(first) + of_nothing(self.kernel, self.writer)
-        return lines + self._scalar_lines([n for n in nodes if n not in first])
+        return lines + self._scalar_lines(rest)
 
     def _scalar_lines(self, nodes: list[Node]) -> list[str]:
         uses = self._scalar_uses()
