@@ -10,6 +10,7 @@ left to PyTorch, and so are axes of 2^31 elements.
 from collections.abc import Callable, Sequence
 
 from astjit.ops.gather import unsqueezed
+from astjit.ops.layout import elementwise_type
 from astjit.ops.rules import normal_axis, reduced_type
 from astjit.ops.spec import (
     Call,
@@ -41,13 +42,13 @@ def _infer_order(call: Call) -> tuple[Type, ...]:
     source = call.tensor(0)
     if not source.dtype.is_float or source.dtype.bits > 32:
         raise TypeError(f"expected a float of at most 32 bits, not {source.dtype}")
-    return (source.with_(dtype=I64, dims=source.dims),)
+    return (elementwise_type(call, I64),)
 
 
 def _infer_float_of(call: Call) -> tuple[Type, ...]:
     if call.tensor(0).dtype is not I64:
         raise TypeError(f"expected int64, not {call.tensor(0).dtype}")
-    return (call.tensor(0).with_(dtype=F32, dims=call.tensor(0).dims),)
+    return (elementwise_type(call, F32),)
 
 
 ORDER = (

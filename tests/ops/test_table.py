@@ -135,7 +135,8 @@ def gives_bools(op):
     return all(r.startswith("bool") for r in results)
 
 
-SELF = [o for o in UNARY if o.name not in BOTH and not gives_bools(o)]
+OF_OTHERS = {"order", "float_of"}  # between floats and integers
+SELF = [o for o in UNARY if o.name not in BOTH | OF_OTHERS and not gives_bools(o)]
 
 
 @pytest.mark.parametrize("op", SELF, ids=name_of)
@@ -144,6 +145,7 @@ def test_traits_of_unary_rows_are_true_both_ways(op, trait):
     assert self_trait(op, trait) == (trait in op.traits)
 
 
+NARROW = ("argmax", "argmin", "max_along", "min_along")  # of at most 32 bits
 EXPANDED = [c for c in CASES if c[0].expand is not None]
 
 
@@ -156,9 +158,11 @@ def widened(kind):
 
 @pytest.mark.parametrize("group", by_row(EXPANDED))
 def test_an_expansion_is_the_op_itself(group):
+    tried = 0
     for op, sample, fields in group:
         fields = {k: v for k, v in fields.items() if k != "dtype"}
-        types = [widened(rows.parse(text)) for text in sample]
+        given = [rows.parse(text) for text in sample]
+        types = given if op.name in NARROW else [widened(kind) for kind in given]
         try:
             rows.infer(op, types, fields)
         except (TypeError, ValueError, IndexError):
@@ -167,10 +171,15 @@ def test_an_expansion_is_the_op_itself(group):
             operands = rows.operands_of(op, types, seed)
             emit = rows.TorchEmitter()
             filled = {f.name: fields.get(f.name, f.default) for f in op.fields}
-            made = op.expand(emit, *[emit.value(v) for v in operands], **filled)
+            try:
+                made = op.expand(emit, *[emit.value(v) for v in operands], **filled)
+            except NotImplementedError:  # PyTorch's, with a reason
+                continue
+            tried += 1
             wanted = rows.run(op, operands, fields)
             for value, expected in zip(rows.tensors(made), wanted, strict=True):
                 torch.testing.assert_close(value, expected, rtol=1e-12, atol=1e-13, equal_nan=True)
+    assert tried
 
 
 @pytest.mark.parametrize("op", [o for o in OPS.values() if o.expand], ids=name_of)
