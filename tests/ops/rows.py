@@ -52,11 +52,11 @@ FIELDS = {
     "index_select": [{"dim": 0}],
     "gather": [{"dim": 0}],
     "index": [{"dim": 0}],
-    **dict.fromkeys(
-        ("argmax", "argmin"),
-        [{}, {"dim": 0}, {"dim": -1, "keepdim": True}, {"keepdim": True}],
-    ),
-    **dict.fromkeys(("max_along", "min_along"), [{"dim": 0}, {"dim": -1, "keepdim": True}]),
+    **{
+        f"arg{which}": [{}, {"dim": 0}, {"dim": -1, "keepdim": True}, {"keepdim": True}]
+        for which in ("max", "min")
+    },
+    **{f"{which}_along": [{"dim": 0}, {"dim": -1, "keepdim": True}] for which in ("max", "min")},
     "nll_loss": [{"reduction": r, "ignore_index": 2} for r in ("none", "mean", "sum")],
     "cross_entropy": [
         {"reduction": r, "ignore_index": i, "label_smoothing": s}
