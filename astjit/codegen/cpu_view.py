@@ -7,7 +7,8 @@ from astjit.codegen.address import index_name, line_offset, space_of, split_line
 from astjit.codegen.cpu_places import Places, initial, of_nothing, sizes_first
 from astjit.codegen.dialect import CPU
 from astjit.codegen.expression import Text
-from astjit.codegen.flow import cpu_flow
+from astjit.codegen.flow import CPU_FLOW
+from astjit.codegen.lanes import LaneFlow
 from astjit.codegen.names import Names
 from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
@@ -26,7 +27,7 @@ from astjit.fusion.kernel import (
 )
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
-from astjit.ir.value import Literal, Result, Value
+from astjit.ir.value import Result, Value
 from astjit.ir.walk import inputs
 from astjit.ops.reduce import COMBINES
 from astjit.types.dtype import F32
@@ -76,7 +77,7 @@ class CpuView:
         self.kept = schedule.kept(kernel)
         self.scratch = [v for v, place in self.kept.items() if place == "scratch"]
         self.writer = Writer(kernel, CPU, scope, vectors=self.vectors)
-        self.writer.flow = cpu_flow(self.comments)
+        self.writer.flow = LaneFlow(self.comments, *CPU_FLOW).write
         for param, name in zip(kernel.numbers, renamed.numbers, strict=True):
             self.writer.texts[param] = Text(name)
         cuts = cut(kernel, self.kept)
@@ -356,10 +357,7 @@ class CpuView:
         return Sweep(declared, structs[0], init, kind, block(lines, indent))
 
     def _as_element(self, inner: Writer, value: Value) -> str:
-        if isinstance(value, Literal) or value not in inner.elements:
-            text = inner.text(value).text
-            return f"fill({text})" if self.vectors else text
-        return inner.text(value).text
+        return inner.vector(value)
 
     def _element(self, node: Node, inner: Writer, reads: set[Result]) -> list[str] | None:
         value = node.results[0]

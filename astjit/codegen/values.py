@@ -6,6 +6,7 @@ a line long. Everything else is part of the expression that uses it.
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 from astjit.codegen.dialect import Dialect
 from astjit.codegen.expression import Text, compose, number
@@ -61,6 +62,8 @@ class Writer:
         self.flow: Writing = _no_flow
         self.elements: set[Value] = set()  # values whose text is a vector
 
+    spreads: ClassVar = {"vf": "fill", "vi": "every_lane", "vl": "spread"}
+
     def inner(self) -> "Writer":
         """A writer for a block inside this one: it sees these names, ours does not see its own."""
         made = Writer(self.kernel, self.dialect, self.names.child(), vectors=self.vectors)
@@ -79,13 +82,16 @@ class Writer:
         """The C type of a value's local name."""
         dtype = dtype_of(value.type)
         if self.vectors and value in self.elements:
-            return "vi" if dtype is BOOL else "vf"
+            return {BOOL: "vi", I64: "vl"}.get(dtype, "vf")
         return self.dialect.value_types[dtype.name]
 
     def vector(self, value: Value) -> str:
-        """The text of a value where a vector is needed."""
-        text = self.text(value).text
-        return text if value in self.elements or not self.vectors else f"fill({text})"
+        """The text of a value where a vector is needed, if elements are vectors."""
+        dtype = dtype_of(value.type)
+        text = self.text(value, dtype).text
+        if value in self.elements or not self.vectors:
+            return text
+        return f"{self.spreads[{BOOL: 'vi', I64: 'vl'}.get(dtype, 'vf')]}({text})"
 
     def expression(self, node: Node) -> Text:
         """The expression of an elementwise, size or cast node."""
@@ -98,6 +104,8 @@ class Writer:
         texts = [self.text(v, dtype) for v in operands]
         beside = self.vectors and len(operands) > 1
         if beside and any(v in self.elements for v in operands):
+            if dtype is I64:
+                return self._of_longs(node, spelling)
             masks = all(dtype_of(v.type) is BOOL for v in operands if v in self.elements)
             whole = not spelling.startswith("{")
             # C++ takes no variables as the arms of a vector's choice, unless one is a vector
@@ -116,6 +124,19 @@ class Writer:
         if held is BOOL:
             return Text(f"every_lane({text.text})")
         return Text(f"fill({text.text})") if call else text
+
+    def _of_longs(self, node: Node, spelling: str) -> Text:
+        """An expression of vectors of 64-bit integers: their comparisons have narrow lanes."""
+        texts = []
+        for value in node.values:
+            text = self.text(value, I64)
+            truth = dtype_of(value.type) is BOOL
+            if value not in self.elements and (truth or "?" in spelling):
+                text = Text(f"{'every_lane' if truth else 'spread'}({text.text})")
+            texts.append(Text(f"wide({text.text})") if truth else text)
+        made = compose(spelling, texts, {})
+        compares = dtype_of(node.results[0].type) is BOOL
+        return Text(f"truth({made.text})") if compares else made
 
     def _operand_dtype(self, node: Node) -> DType:
         for value in reversed(node.values):
@@ -140,7 +161,13 @@ class Writer:
             return text
         if target is BOOL:
             zero = number(0, source, self.dialect.infinity, self.dialect.nan)
-            return compose("{0} != {1}", (text, zero), {})
+            made = compose("{0} != {1}", (text, zero), {})
+            longs = self.vectors and value in self.elements and source is I64
+            return Text(f"truth({made.text})") if longs else made
+        if self.vectors and value in self.elements and I64 in (source, target):
+            if source is BOOL:
+                return Text(f"(wide({text.text}) & 1)")
+            return Text(f"{'to_long' if target is I64 else 'to_float'}({text.text})")
         if self.vectors and value in self.elements:  # a mask of lanes
             return compose("{0} ? 1.0f : 0.0f", (text,), {})
         cast = self.dialect.cast.replace("{type}", self.dialect.value_types[target.name])
@@ -157,6 +184,11 @@ class Writer:
             every = is_final(node) or self.kernel.kind == "full"
             return f"{'all' if every else along}_{node.fields['combine']}"
         return "rounded" if node.op is _ROUND else f"{node.op.name}_value"
+
+    def note(self, node: Node) -> None:
+        """Note that what is made of vectors is one."""
+        if self.vectors and not node.regions and any(v in self.elements for v in node.values):
+            self.elements.update(node.results)
 
     def declare(self, value: Result, text: Text) -> str:
         """A local constant with the value's name; later uses are that name."""
@@ -188,8 +220,7 @@ class Writer:
                 lines += made
                 continue
             (value,) = node.results
-            if self.vectors and any(v in self.elements for v in node.values):
-                self.elements.add(value)
+            self.note(node)
             text = self.expression(node)
             small = dtype_of(value.type).bits < 32 and dtype_of(value.type) is not BOOL
             given = user_name(value)

@@ -25,6 +25,7 @@ from astjit.types.shape import Dim
 from astjit.types.tensor import ScalarType
 
 Role = Literal["in", "out", "inout"]
+_FAR = 2**62
 _LOAD, _STORE, _REDUCE = OPS["load"], OPS["store"], OPS["reduce"]
 _POSITION, _CHECKED = OPS["position"], OPS["checked"]
 IF, WHILE, RANGE = OPS["if"], OPS["while"], OPS["range"]
@@ -183,6 +184,15 @@ def is_checked(node: Node) -> bool:
 def is_loop(node: Node) -> bool:
     """True for a loop in a body."""
     return node.op in (WHILE, RANGE)
+
+
+def counts_plainly(node: Node) -> bool:
+    """Whether a `range` steps by a number known beforehand, and never beyond what 64 bits hold."""
+    bound, step = node.values[1:3]
+    if not isinstance(step, Number) or abs(step.value) == 1:
+        return isinstance(step, Number)
+    near = isinstance(bound, Number) and abs(bound.value) < _FAR
+    return near and 0 < abs(step.value) < _FAR
 
 
 def may_hang(node: Node) -> bool:

@@ -10,11 +10,24 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
-from astjit.fusion.kernel import Kernel, facts, indices, is_final, is_load, is_reduce, is_store
+from astjit.fusion.kernel import (
+    RANGE,
+    Kernel,
+    counts_plainly,
+    facts,
+    indices,
+    is_final,
+    is_load,
+    is_position,
+    is_reduce,
+    is_store,
+)
 from astjit.fusion.stages import cut, is_element, later_uses, recompute_cost
 from astjit.ir.function import Node
-from astjit.ir.value import Result
+from astjit.ir.value import Result, Value
 from astjit.ops.reduce import COMBINES
+from astjit.ops.spec import Kind
+from astjit.ops.table import OPS
 
 _MOST_Y = 65535  # blocks of a grid in y
 _WARP_BLOCK = 128  # threads of a block whose warps have rows of their own
@@ -22,6 +35,7 @@ _MOST_KEPT = 192  # bytes of a row that a thread keeps in registers: 48 of them
 _COLUMN_THREADS = 256  # of a block of a column kernel
 _COLUMN_KEPT = 128  # bytes of its rows that a thread keeps in registers
 _BLOCKS = 264  # two for each of 132 multiprocessors; no tree may depend on the device's own number
+_CAST = OPS["to"]
 Place = str  # "registers", "scratch", or the name of an output buffer
 
 
@@ -259,14 +273,18 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
 
 def is_float_kernel(kernel: Kernel) -> bool:
     """Whether every element value is a 32-bit float or the outcome of a comparison of such."""
-    if any(node.regions for node in kernel.body.nodes):
+    flows = any(node.regions for node in kernel.body.nodes)
+    if flows and not all(map(_in_lanes, kernel.body.walk())):
         return False
-    floats = ("f32", "bf16", "f16")
+    floats = ("f32", "bf16", "f16", *(("i64",) if flows else ()))
     along = {*kernel.swept, kernel.inner}
     if any(b.dtype.name not in floats for b in kernel.buffers if along & set(b.axes)):
         return False
     combines = [str(n.fields["combine"]) for n in kernel.body.nodes if is_reduce(n)]
     if not all(COMBINES[name].vectors for name in combines):
+        return False
+    reduced = [n.results[0].type for n in kernel.body.nodes if is_reduce(n)]
+    if flows and not all(str(kind).startswith("f32") for kind in reduced):
         return False
     known = facts(kernel)
     elements = [v for v, fact in known.items() if is_element(kernel, fact.axes)]
@@ -274,7 +292,24 @@ def is_float_kernel(kernel: Kernel) -> bool:
     if any(is_load(n) and indices(n)[1] is not None for n in loads):
         return False  # no vector may be read where there is nothing
     types = [v.type for v in elements]
-    return all(str(t).split("[")[0] in ("f32", "bool", "float", "int") for t in types)
+    known_types = ("f32", "bool", "float", "int", *(("i64",) if flows else ()))
+    return all(str(t).split("[")[0] in known_types for t in types)
+
+
+def _in_lanes(node: Node) -> bool:
+    """Whether a node of a body with branches or loops has text for vectors of lanes."""
+    params = (p for region in node.regions for p in region.params)
+    held: tuple[Value, ...] = (*node.results, *params, *node.values)
+    kinds = {str(value.type).split("[")[0] for value in held}
+    if node.op.kind is Kind.BODY:
+        return "*" not in str(node.fields.get("at", "")) and not is_position(node)
+    if not kinds <= {"f32", "bool", "i64", "float", "int"}:
+        return False
+    if node.op is RANGE and not counts_plainly(node):
+        return False
+    text = node.op.spelling(("cpu", "c"), "i64") or ""
+    plain = text[:1] in ("{", "-", "!", "~") and not {"/", "%"} & set(text)
+    return "i64" not in kinds or bool(node.regions) or node.op is _CAST or plain
 
 
 def stored_in(kernel: Kernel, value: Result) -> str | None:

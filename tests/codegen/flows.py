@@ -28,6 +28,7 @@ class Draw:
         self.lines += [f"    body(%p: {real}[], %q: {real}[]):"]
         scope = {"f": ["%p", "%q"], "i": [], "b": []}
         self.nodes(scope, 3, 6)
+        (self.loop if self.random.random() < 0.7 else self.branch)(scope, 3, 6)
         self.lines += [f"      yield {self.pick(scope, 'f')}, {self.whole(scope, 3)}", "  }"]
         self.lines += ["  %c = mul %a, 0.5", "  return %c, %b"]
         return "\n".join(self.lines) + "\n"
