@@ -7,6 +7,8 @@ Catch the root to catch all of them:
     |   +-- UnsupportedSyntax   source that cannot be captured (raised with fullgraph=True)
     |   +-- UnsupportedOp       an operation that cannot be captured (raised with fullgraph=True)
     |   +-- ShapeMismatch       sizes that do not fit (IR builder, element language, command line)
+    |   +-- ElementError        what the element language does not have, or finds wrong
+    |   +-- TripLimit           a loop of an element function ran longer than `max_trips`
     |   +-- UsageError          a wrong argument to astjit itself
     |   +-- ParseError          SSA text that cannot be read
     +-- InternalError           a bug in astjit
@@ -69,6 +71,52 @@ class ShapeMismatch(UserError):
 
     Example: adding `f32[4, 3]` to `f32[5]`. Fix: make the sizes equal or 1.
     """
+
+
+class ElementError(UserError):
+    """A function of the element language that cannot be compiled; it never runs another way.
+
+    Args:
+        code: which rule, such as "AJ104"; docs/elements.md lists them.
+        seen: what was found.
+        location: where.
+        source_line: the text of that line.
+        instead: what to write instead.
+
+    Example: `while` around a `try`. Fix: what `instead` says.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        seen: str,
+        *,
+        location: Location | None = None,
+        source_line: str = "",
+        instead: str = "",
+    ) -> None:
+        self.code = code
+        super().__init__(
+            f"{code} {seen}", location=location, source_line=source_line, instead=instead
+        )
+
+
+class TripLimit(UserError):
+    """A loop of an element function ran more than `max_trips` times for some element.
+
+    Args:
+        limit: how often it may run.
+        location: the loop.
+        source_line: the text of that line.
+    """
+
+    def __init__(self, limit: int, location: Location | None, source_line: str = "") -> None:
+        self.limit = limit
+        super().__init__(
+            f"the loop runs more than max_trips={limit} times",
+            location=location,
+            source_line=source_line,
+        )
 
 
 class UsageError(UserError):

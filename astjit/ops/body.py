@@ -27,6 +27,18 @@ def _position(call: Call) -> tuple[Type, ...]:
     return (TensorType(I64, (), device=str(call.fields["device"])),)
 
 
+def _infer_element(call: Call) -> tuple[Type, ...]:
+    table = call.tensor(0)
+    places = call.types[1:]
+    if len(places) != table.rank or not table.rank:
+        raise TypeError(f"{len(places)} indices for a tensor of rank {table.rank}")
+    for kind in places:
+        if not (isinstance(kind, TensorType) and kind.rank == 0 and kind.dtype is I64):
+            if kind != PY_INT:
+                raise TypeError(f"an index must be i64[], not {kind}")
+    return (TensorType(table.dtype, ()),)
+
+
 def _size(call: Call) -> tuple[Type, ...]:
     return (PY_INT,)
 
@@ -78,6 +90,14 @@ ROWS = (
         operands=(Operand("index"), Operand("size")),
         spell={"cpu": "checked({0}, {1}, status)", "cuda": "in_range({0}, {1})"},
         doc="an index that must lie in [0, size), else the call fails (decision D17)",
+    ),
+    Op(
+        name="element",
+        kind=Kind.BODY,
+        rule=Rule(_infer_element),
+        operands=(Operand("table"), Operand("index", variadic=True)),
+        doc="in regions: the element of a tensor that is whole there, one index an axis; below 0 "
+        "it counts from the end, out of range the call fails (decision D17)",
     ),
     Op(
         name="store",

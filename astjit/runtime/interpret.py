@@ -15,10 +15,13 @@ from astjit.ir.function import Function, Node
 from astjit.ir.value import Literal, Param, Value
 from astjit.ops.host import host_text
 from astjit.ops.spec import FieldKind, Kind
+from astjit.ops.table import OPS
+from astjit.runtime.lanes import Lanes
 from astjit.types.shape import Dim, Sym, evaluate
 from astjit.types.tensor import PY_INT, ScalarType, TensorType, Type
 
 Datum = torch.Tensor | float
+_MAP = OPS["map"]
 
 
 def interpret(
@@ -27,7 +30,7 @@ def interpret(
     """The results of a function, computed without gradients.
 
     Args:
-        function: verified SSA without control flow.
+        function: verified SSA without control flow but in `map`.
         arguments: one for each parameter: a tensor, or a Python number.
         check: also compare dtype, sizes and layout of every value with its type.
 
@@ -88,13 +91,17 @@ def run_node(
     """The results of one node.
 
     Args:
-        node: not of kind CONTROL or BODY.
-        known: its operands at least.
+        node: of no kind CONTROL or BODY but `map`.
+        known: its operands at least, and what its regions read.
         sizes: the value of every size symbol.
 
     Raises:
         InternalError: for another kind of node.
     """
+    if node.op is _MAP:
+        kind = node.results[0].type
+        assert isinstance(kind, TensorType)
+        return Lanes(node, run_node, sizes, torch.device(kind.device)).run(known)
     if node.op.kind in (Kind.CONTROL, Kind.BODY):
         raise InternalError(
             f"the interpreter does not run {node.op} (of kind {node.op.kind.value})"

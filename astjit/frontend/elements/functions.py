@@ -1,0 +1,406 @@
+"""Functions that elements can be given: Python's own, math's, and torch's that have rows.
+
+    math.sqrt(x), torch.sqrt(x)      the row sqrt
+    max(a, b)                        as Python has it: b where b > a, else a; nan as it comes
+    round(x)                         to even, an int
+"""
+
+import ast
+import builtins
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from astjit.frontend import torch_api
+from astjit.frontend.carriers import Int
+from astjit.frontend.elements import operators
+from astjit.frontend.elements.environment import Record, contains_dynamic
+from astjit.frontend.elements.expressions import choose, iterated, static
+from astjit.frontend.elements.frames import Frame, shown
+from astjit.frontend.elements.kinds import (
+    BOOL,
+    FLOAT,
+    INT,
+    Dynamic,
+    Kind,
+    is_number,
+    kind_of,
+    promoted,
+)
+from astjit.frontend.elements.operators import guarded, torch_row, truth
+from astjit.frontend.symbolic import SymbolicTensor
+from astjit.ir.value import Literal, Param, Result
+from astjit.ops.binding import bind
+from astjit.ops.spec import Kind as OpKind
+from astjit.types.dtype import BY_TORCH
+from astjit.types.tensor import TensorType
+
+Args = Sequence[object]
+Named = Mapping[str, object]
+Handler = Callable[[Frame, ast.AST, Args], object]
+
+# math's functions of floats that are torch's, by torch's name.
+_OF_FLOATS = {
+    **{getattr(math, n): f"torch.{n}" for n in ("sqrt", "exp", "expm1", "log2", "log10", "log1p")},
+    **{getattr(math, n): f"torch.{n}" for n in ("sin", "cos", "tan", "asin", "acos", "atan")},
+    **{getattr(math, n): f"torch.{n}" for n in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
+    **{getattr(math, n): f"torch.{n}" for n in ("erf", "erfc", "atan2", "copysign", "fmod")},
+    **{getattr(math, n): f"torch.{n}" for n in ("exp2", "nextafter") if hasattr(math, n)},
+    math.fabs: "torch.abs",
+    math.pow: "torch.pow",
+    math.radians: "torch.deg2rad",
+    math.degrees: "torch.rad2deg",
+}
+_ASKED = {math.isnan: "isnan", math.isinf: "isinf", math.isfinite: "isfinite"}
+_TO_INT = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc", int: "trunc"}
+
+
+def _floats(frame: Frame, node: ast.AST, values: Args) -> Kind:
+    """The float kind in which numbers are computed."""
+    for value in values:
+        if not is_number(value):
+            raise frame.error("AJ103", node, f"a function of numbers is given {shown(value)}")
+    kind = promoted(*(kind_of(v) for v in values))
+    return kind if kind.is_float else FLOAT
+
+
+def of_math(frame: Frame, node: ast.AST, function: Any, args: Args) -> object:
+    """A function of the math module on elements, NotImplemented for one that is not known."""
+    region = frame.region
+    if function in _TO_INT:
+        return _whole(frame, node, _TO_INT[function], *args)
+    if function in _ASKED and len(args) == 1:
+        kind = _floats(frame, node, args)
+        return guarded(
+            frame, node, lambda: region.op(_ASKED[function], kind, *args, result=BOOL)
+        )
+    if function is math.log and len(args) in (1, 2):
+        kind = _floats(frame, node, args)
+        logs = [guarded(frame, node, lambda a=a: region.op("log", kind, a)) for a in args]  # type: ignore[misc]
+        return logs[0] if len(logs) == 1 else operators.binary(frame, node, ast.Div(), *logs)
+    if function is math.hypot and len(args) == 2:
+        kind = _floats(frame, node, args)
+        return guarded(frame, node, lambda: region.op("hypot", kind, *args))
+    name = _OF_FLOATS.get(function)
+    if name is None:
+        return NotImplemented
+    _count(frame, node, args, 2 if function in _PAIRS else 1)
+    kind = _floats(frame, node, args)
+    return guarded(frame, node, lambda: torch_row(region, name, kind, *args))
+
+
+_PAIRS = (math.atan2, math.copysign, math.fmod, math.pow, getattr(math, "nextafter", None))
+
+
+def _count(frame: Frame, node: ast.AST, args: Args, *wanted: int) -> None:
+    if len(args) not in wanted:
+        seen = f"{len(args)} arguments, not {' or '.join(map(str, wanted))}"
+        raise frame.error("AJ109", node, seen)
+
+
+def _whole(frame: Frame, node: ast.AST, row: str, *args: object) -> object:
+    """A float as an int: towards zero, down or up."""
+    _count(frame, node, args, 1)
+    (value,) = args
+    if not is_number(value):
+        raise frame.error("AJ103", node, f"an int of {shown(value)}")
+    kind = kind_of(value)
+    region = frame.region
+    if not kind.is_float:
+        return guarded(frame, node, lambda: Dynamic(region.value(value, INT), INT))
+    return guarded(frame, node, lambda: region.converted(region.op(row, kind, value), INT))
+
+
+# --- Python's own --------------------------------------------------------------------------------
+
+
+def _absolute(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1)
+    kind = operators.arithmetic(kind_of(args[0]))
+    return guarded(frame, node, lambda: frame.region.op("abs", kind, args[0]))
+
+
+def _largest(sign: ast.cmpop) -> Handler:
+    def chosen(frame: Frame, node: ast.AST, args: Args) -> object:
+        values = iterated(frame, node, args[0]) if len(args) == 1 else list(args)
+        if not values:
+            raise frame.error("AJ111", node, "Python raises ValueError: nothing to choose from")
+        best = values[0]
+        for value in values[1:]:
+            better = operators.compare(frame, node, sign, value, best)
+            best = choose(frame, node, better, lambda v=value: v, lambda b=best: b)  # type: ignore[misc]
+        return best
+
+    return chosen
+
+
+def _round(frame: Frame, node: ast.AST, args: Args) -> object:
+    """To the nearest int, halves to even."""
+    if len(args) == 2:
+        raise frame.error("AJ103", node, "round() to digits", "round(x * 100) / 100")
+    return _whole(frame, node, "round", *args)
+
+
+def _float(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1)
+    return guarded(frame, node, lambda: Dynamic(frame.region.value(args[0], FLOAT), FLOAT))
+
+
+def _bool(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1)
+    return truth(frame, node, args[0])
+
+
+def _pow(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 2)
+    return operators.binary(frame, node, ast.Pow(), *args)
+
+
+def _divmod(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 2)
+    return (
+        operators.binary(frame, node, ast.FloorDiv(), *args),
+        operators.binary(frame, node, ast.Mod(), *args),
+    )
+
+
+def _sum(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1, 2)
+    total = args[1] if len(args) == 2 else 0
+    for value in iterated(frame, node, args[0]):
+        total = operators.binary(frame, node, ast.Add(), total, value)
+    return total
+
+
+def _product(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1)
+    total: object = 1
+    for value in iterated(frame, node, args[0]):
+        total = operators.binary(frame, node, ast.Mult(), total, value)
+    return total
+
+
+def _any(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1)
+    found: object = False
+    for value in iterated(frame, node, args[0]):
+        found = operators.either(frame, node, found, truth(frame, node, value))
+    return found
+
+
+def _all(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1)
+    found: object = True
+    for value in iterated(frame, node, args[0]):
+        found = operators.both(frame, node, found, truth(frame, node, value))
+    return found
+
+
+def _length(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1)
+    if isinstance(args[0], tuple | list | dict | frozenset):
+        return len(args[0])
+    raise frame.error("AJ103", node, f"the length of {shown(args[0])}")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range whose bounds are known when the function runs.
+
+    Attributes:
+        start: a number, as are the others.
+        stop: where it ends.
+        step: not 0.
+    """
+
+    start: object
+    stop: object
+    step: object
+
+
+def _range(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1, 2, 3)
+    for value in args:
+        if not is_number(value) or kind_of(value).is_float:
+            raise frame.error("AJ103", node, f"range() of {shown(value)}", "ints")
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    bounds = (start, stop, step)
+    if any(isinstance(v, Dynamic | Int) for v in bounds):
+        if type(step) in (int, bool) and not step:
+            raise frame.error("AJ111", node, "Python raises ValueError: the step is 0")
+        return Span(*bounds)
+    return operators.known(frame, node, lambda: range(*bounds))  # type: ignore[arg-type]
+
+
+def _zip(frame: Frame, node: ast.AST, args: Args) -> object:
+    return list(zip(*(iterated(frame, node, a) for a in args), strict=False))
+
+
+def _enumerate(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1, 2)
+    first = static(frame, node, args[1]) if len(args) == 2 else 0
+    return list(enumerate(iterated(frame, node, args[0]), first))  # type: ignore[arg-type]
+
+
+def _reversed(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 1)
+    if isinstance(args[0], range):
+        return args[0][::-1]
+    return iterated(frame, node, args[0])[::-1]
+
+
+def _tuple(frame: Frame, node: ast.AST, args: Args) -> object:
+    _count(frame, node, args, 0, 1)
+    return tuple(iterated(frame, node, args[0])) if args else ()
+
+
+def _list(frame: Frame, node: ast.AST, args: Args) -> object:
+    return list(_tuple(frame, node, args))  # type: ignore[call-overload]
+
+
+def _isinstance(frame: Frame, node: ast.AST, args: Args) -> object:
+    """Of an element: whether the class is that of its kind."""
+    _count(frame, node, args, 2)
+    value, classes = args
+    if isinstance(value, Record):
+        own: type = value.cls
+    elif isinstance(value, Dynamic):
+        own = {BOOL: bool, INT: int}.get(value.kind, float)
+    else:
+        own = type(value)
+    found = classes if isinstance(classes, tuple) else (classes,)
+    if not all(isinstance(c, type) for c in found):
+        raise frame.error("AJ103", node, "isinstance() of what is no class")
+    return any(issubclass(own, c) for c in found)  # type: ignore[arg-type]
+
+
+_BUILTINS: dict[object, Handler] = {
+    abs: _absolute,
+    range: _range,
+    max: _largest(ast.Gt()),
+    min: _largest(ast.Lt()),
+    round: _round,
+    float: _float,
+    bool: _bool,
+    pow: _pow,
+    divmod: _divmod,
+    sum: _sum,
+    math.prod: _product,
+    any: _any,
+    all: _all,
+    len: _length,
+    zip: _zip,
+    enumerate: _enumerate,
+    reversed: _reversed,
+    tuple: _tuple,
+    list: _list,
+    isinstance: _isinstance,
+}
+
+
+def is_known(function: object) -> bool:
+    """Whether a function of Python or of math is known here."""
+    kinds = type | type(len)
+    if not isinstance(function, kinds):
+        return False
+    return function in _BUILTINS or function in _TO_INT or function in _ASKED or (
+        function in _OF_FLOATS or function in (math.log, math.hypot)
+    )
+
+
+def of_python(frame: Frame, node: ast.AST, function: Any, args: Args, named: Named) -> object:
+    """A function of Python or of math on elements.
+
+    Raises:
+        ElementError: for arguments that it does not take here.
+    """
+    if named:
+        name = next(iter(named))
+        raise frame.error("AJ109", node, f"{function.__name__}({name}=...) on elements")
+    if function in _BUILTINS:
+        try:
+            return _BUILTINS[function](frame, node, args)
+        except TypeError as error:
+            raise frame.error("AJ103", node, str(error)) from error
+    return of_math(frame, node, function, args)
+
+
+# --- torch ---------------------------------------------------------------------------------------
+
+
+def is_torch(function: object) -> bool:
+    """Whether it is a function of torch."""
+    return torch_api.dotted_name(function) is not None and not isinstance(function, type)
+
+
+def of_torch(frame: Frame, node: ast.AST, function: Any, args: Args, named: Named) -> object:
+    """A torch function that has a row on single elements.
+
+    Raises:
+        ElementError: for any other.
+    """
+    name = torch_api.dotted_name(function)
+    assert name is not None
+    values = [*args, *named.values()]
+    for value in values:
+        if isinstance(value, SymbolicTensor):
+            raise frame.error("AJ103", node, "a whole tensor is no element", "table[i]")
+    kinds = [v.kind for v in values if isinstance(v, Dynamic)]
+    strong = [k for k in kinds if k.is_float and not k.weak]
+    region = frame.region
+
+    def operand(value: object) -> object:
+        """A float without a width of its own takes that of the others."""
+        if isinstance(value, Dynamic) and value.kind.weak and strong:
+            return region.converted(value, promoted(*strong)).value
+        if isinstance(value, Dynamic):
+            return value.value
+        return region.value(value, kind_of(value)) if is_number(value) else value
+
+    def made() -> Dynamic:
+        given = [operand(a) for a in args]
+        keywords = {n: operand(v) for n, v in named.items()}
+        before = len(region.block.nodes)
+        bound = bind(name, given, keywords, _is_operand, _field)
+        found = NotImplemented if bound is None else bound.build(region, _plain)
+        fresh = region.block.nodes[before:]
+        kinds_of = (OpKind.ELEMENTWISE, OpKind.COMPOSITE)
+        fits = isinstance(found, Result) and all(n.op.kind in kinds_of for n in fresh)
+        if not fits or not isinstance(found, Result) or not isinstance(found.type, TensorType):
+            raise NotImplementedError(f"{name} does not work element by element")
+        kind = Kind(found.type.dtype)
+        if kind.dtype is FLOAT.dtype and not strong and any(k.weak for k in kinds):
+            kind = FLOAT
+        whole = not kind.is_float and kind != BOOL
+        return region.converted(Dynamic(found, kind), INT) if whole else Dynamic(found, kind)
+
+    return guarded(frame, node, made)
+
+
+def _is_operand(value: object) -> bool:
+    return isinstance(value, Param | Result | Literal | bool | int | float)
+
+
+def _plain(value: object) -> Any:
+    return value
+
+
+def _field(kind: object, value: object) -> object:
+    if isinstance(value, Literal):
+        return value.value
+    if isinstance(value, torch.dtype):
+        return BY_TORCH.get(str(value).removeprefix("torch."), value)
+    return value
+
+
+def can_be_called_now(function: object, values: Sequence[object]) -> bool:
+    """Whether Python can make a call now: nothing in it depends on elements."""
+    own = function in (zip, enumerate, reversed, isinstance, range) if _hashable(function) else False
+    return not own and not any(map(contains_dynamic, values))
+
+
+def _hashable(function: object) -> bool:
+    return isinstance(function, type | type(builtins.len))
