@@ -6,14 +6,17 @@ print(astjit.explain(fast, *args))  the kernels, and what is not fused and why
 """
 
 from astjit.api import compile, explain, reset
+from astjit.elements import Elementwise, elementwise
 from astjit.errors import (
     AstjitError,
     AstjitWarning,
+    ElementError,
     InternalError,
     InvalidIR,
     KernelBuildError,
     ParseError,
     ShapeMismatch,
+    TripLimit,
     UnsupportedOp,
     UnsupportedSyntax,
     UsageError,
@@ -28,12 +31,15 @@ __all__ = [
     "AstjitError",
     "AstjitWarning",
     "CacheInfo",
+    "ElementError",
+    "Elementwise",
     "InternalError",
     "InvalidIR",
     "KernelBuildError",
     "ParseError",
     "Report",
     "ShapeMismatch",
+    "TripLimit",
     "UnsupportedOp",
     "UnsupportedSyntax",
     "UsageError",
@@ -41,6 +47,7 @@ __all__ = [
     "__version__",
     "compile",
     "disable",
+    "elementwise",
     "explain",
     "is_compiling",
     "reset",

@@ -36,7 +36,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 _NUMERICS = ("eager", "fp32")
-_TEXTS = ("ssa", "cuda_source", "cpp_source", "program_source", "guards", "rewritten_source")
+TEXTS = ("ssa", "cuda_source", "cpp_source", "program_source", "guards", "rewritten_source")
 _BELOW = (
     staticmethod,
     classmethod,
@@ -120,12 +120,19 @@ class Record:
         self.function, self.config = function, config
         self._sized: dict[str, int | None] = {}
         _RECORDS.add(self)
-        self.dispatcher = Dispatcher(function, config, self._load)
+        self.dispatcher = self._dispatch()
 
     @property
     def call(self) -> object:
         """What the user calls."""
         return self.dispatcher.entry.call
+
+    def _dispatch(self) -> Dispatcher:
+        return Dispatcher(self.function, self.config, self._load)
+
+    def again(self, config: Config) -> Any:
+        """The original, compiled with other options."""
+        return _compiled(self.function, config)
 
     def _load(self, values: tuple[object, ...]) -> Any:
         compiler = _compiler()
@@ -305,18 +312,29 @@ def compile(
     Raises:
         UsageError: an unknown target, numerics or option, or something that is no function.
     """
-    if numerics not in _NUMERICS:
-        raise UsageError(f"numerics={numerics!r}", instead="numerics='eager' or 'fp32'")
     if options:
         raise UsageError(f"there is no option {next(iter(options))!r}", instead="options=None")
+    config = config_of(fullgraph, dynamic, target, numerics)
+    if fn is None:
+        return lambda function: _compiled(function, config)
+    return _compiled(fn, config)
+
+
+def config_of(
+    fullgraph: bool, dynamic: bool | None, target: str | None, numerics: Numerics
+) -> Config:
+    """The options of one function, those of the environment included.
+
+    Raises:
+        UsageError: an unknown target or numerics.
+    """
+    if numerics not in _NUMERICS:
+        raise UsageError(f"numerics={numerics!r}", instead="numerics='eager' or 'fp32'")
     environment = read_environment()
     chosen = target or environment.target
     if chosen is not None:
         target_named(chosen)
-    config = Config(fullgraph, dynamic, chosen, numerics, environment.disabled)
-    if fn is None:
-        return lambda function: _compiled(function, config)
-    return _compiled(fn, config)
+    return Config(fullgraph, dynamic, chosen, numerics, environment.disabled)
 
 
 def _record_of(fn: object) -> Record | None:
@@ -340,7 +358,7 @@ def _compiled(fn: Callable[..., Any], config: Config) -> Any:
         kind = type(fn).__name__.removeprefix("_").removesuffix("_wrapper")
         raise UsageError(f"a {kind} object", instead=f"put @astjit.compile below @{kind}")
     if (known := _record_of(fn)) is not None:
-        return _compiled(known.function, config)
+        return known.again(config)
     if not isinstance(fn, types.FunctionType):
         if parts(fn) is None:
             raise UsageError(f"{fn!r} is not a Python function", instead="wrap it in a function")
@@ -348,7 +366,7 @@ def _compiled(fn: Callable[..., Any], config: Config) -> Any:
     record = Record(fn, config)
     call: Any = functools.update_wrapper(record.dispatcher.entry.call, fn)
     call.__astjit__ = record
-    for name in _TEXTS:
+    for name in TEXTS:
         setattr(call, name, getattr(record, name))
     call.cache_info, call.cache_clear = record.dispatcher.info, record.dispatcher.clear
     return call

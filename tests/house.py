@@ -24,12 +24,13 @@ FLOORS = (
     ("runtime",),
     ("compiler",),
     ("report",),
-    ("api",),
+    ("api", "elements"),
     ("__init__", "__main__"),
 )
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 ROOMS_OF_FILES = (
     {"errors", "config", "location"},
+    {"api", "elements"},
     {"__init__", "__main__"},
 )  # files that are one room
 LATE_IMPORT = (f"{PACKAGE}/api.py", f"{PACKAGE}.compiler")  # loaded on the first compile, only here

@@ -41,6 +41,7 @@ from astjit.frontend.carriers import Float, Int
 from astjit.frontend.classes import FACTORIES, by_factory, is_own
 from astjit.frontend.construct import construct, generated, is_generated, is_of_namedtuple
 from astjit.frontend.copies import deep, shallow
+from astjit.frontend.elements.lowering import Element, element_call
 from astjit.frontend.environment import environment_call
 from astjit.frontend.hooks import Hooks, twin
 from astjit.frontend.inspected import inspect_call
@@ -50,6 +51,7 @@ from astjit.frontend.session import Session, is_static, item, key, plain
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop, words
 from astjit.frontend.stores import set_module_attribute
+from astjit.frontend.symbolic import SymbolicTensor
 
 _TORCH_LEAVES = ("torch.functional", "torch.nn.functional", "torch._tensor", "torch.special")
 _TORCH_REWRITTEN = (
@@ -252,7 +254,15 @@ def _compiled(
     path = session.outside.path(function)
     if not callable(inner) or path is None:
         raise Stop("a call of a transformed function")
-    return session.call(session.outside.read(inner, f"{path}.__astjit__.function"), *args, **kwargs)
+    inside = f"{path}.__astjit__.function"
+    function = session.outside.read(inner, inside)
+    element = getattr(original, "element", None)
+    tensors = any(isinstance(v, SymbolicTensor) for v in (*args, *kwargs.values()))
+    if isinstance(element, Element) and isinstance(function, types.FunctionType) and tensors:
+        own = session.outside.constant(f"{function.__name__}_element", element)
+        session.capture.guard(f"{path}.__astjit__.element == {own}", f"the limits of {path}")
+        return element_call(session, function, inside, element, args, kwargs)
+    return session.call(function, *args, **kwargs)
 
 
 def _referred(session: Session, reference: "weakref.ReferenceType[object]") -> object:

@@ -17,6 +17,7 @@ from astjit.config import Config
 from astjit.frontend import torch_api
 from astjit.frontend.calls import call
 from astjit.frontend.capture import Capture
+from astjit.frontend.elements.lowering import Element, element_call
 from astjit.frontend.hooks import GLOBALS, Hooks, twin
 from astjit.frontend.layouts import separate
 from astjit.frontend.marks import disabled_by
@@ -53,11 +54,13 @@ class Segment:
             `**kwargs` as a dict.
         sized: ints that captures of the function met as sizes, by path: the value, None where
             there were several; a capture adds to it.
+        element: for a function of single elements, its limits.
     """
 
     function: types.FunctionType
     arguments: dict[str, object]
     sized: dict[str, int | None] = field(default_factory=dict)
+    element: Element | None = None
 
 
 def lower(segment: Segment, reads: Reads, config: Config) -> Function:
@@ -229,6 +232,8 @@ def _run(session: Session, hooks: Hooks, segment: Segment, signature: inspect.Si
             named[name] = value
         else:
             positional.append(value)
+    if segment.element is not None:
+        return element_call(session, segment.function, "", segment.element, positional, named)
     if segment.function.__code__.co_flags & _NOT_PLAIN:
         raise Stop("a generator or coroutine", syntax=True)
     return twin(hooks, segment.function)(*positional, **named)

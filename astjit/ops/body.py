@@ -33,10 +33,16 @@ def _infer_element(call: Call) -> tuple[Type, ...]:
     if len(places) != table.rank or not table.rank:
         raise TypeError(f"{len(places)} indices for a tensor of rank {table.rank}")
     for kind in places:
-        if not (isinstance(kind, TensorType) and kind.rank == 0 and kind.dtype is I64):
-            if kind != PY_INT:
-                raise TypeError(f"an index must be i64[], not {kind}")
+        if kind not in (PY_INT, TensorType(I64, ())):
+            raise TypeError(f"an index must be i64[], not {kind}")
     return (TensorType(table.dtype, ()),)
+
+
+def _infer_division(call: Call) -> tuple[Type, ...]:
+    for kind in call.types:
+        if kind != PY_INT and not (isinstance(kind, TensorType) and kind.dtype is I64):
+            raise TypeError(f"operands must be i64[], not {kind}")
+    return (TensorType(I64, ()),)
 
 
 def _size(call: Call) -> tuple[Type, ...]:
@@ -98,6 +104,16 @@ ROWS = (
         operands=(Operand("table"), Operand("index", variadic=True)),
         doc="in regions: the element of a tensor that is whole there, one index an axis; below 0 "
         "it counts from the end, out of range the call fails (decision D17)",
+    ),
+    *(
+        Op(
+            name=name,
+            kind=Kind.BODY,
+            rule=Rule(_infer_division),
+            operands=(Operand("input"), Operand("other")),
+            doc=f"in regions: `input {sign} other` of i64[], as Python; by 0 the call fails",
+        )
+        for name, sign in (("floordiv", "//"), ("modulo", "%"))
     ),
     Op(
         name="store",

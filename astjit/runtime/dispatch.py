@@ -79,6 +79,7 @@ class Dispatcher:
         original: the user's function.
         config: how it is compiled.
         build: makes a program for the values of all parameters, in order.
+        eager: runs instead of the original, see Entry.
 
     Attributes:
         entry: what the user calls.
@@ -91,6 +92,7 @@ class Dispatcher:
         original: Callable[..., object],
         config: Config,
         build: Callable[[tuple[object, ...]], Loaded],
+        eager: Callable[..., object] | None = None,
     ) -> None:
         self.config, self.gradients = config, 0
         self.name = getattr(original, "__qualname__", repr(original))
@@ -103,7 +105,7 @@ class Dispatcher:
         self._told: set[str] = set()
         self._given_up = config.disabled
         self._lock = Lock()
-        self.entry = Entry(original, self._programs, self.missed, self._calls)
+        self.entry = Entry(original, self._programs, self.missed, self._calls, eager)
 
     def missed(self, *values: object) -> object:
         """The result of a call that no program fits, given the values of all parameters."""

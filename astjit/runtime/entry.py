@@ -57,7 +57,7 @@ def {name}({declared}):
         or {autocast}()
         or {off}[0]
     ):
-        return {original}({passed})
+        return {eager}({passed})
     {calls}[0] += 1
     try:
         for {program} in {programs}:
@@ -69,7 +69,7 @@ def {name}({declared}):
             raise
     else:
         return {missed}({given})
-    return {original}({passed})
+    return {eager}({passed})
 
 
 def {bind}({declared}):
@@ -116,6 +116,13 @@ _UNSET: Any = _Unset()
 class Entry:
     """The functions that one text defines.
 
+    Args:
+        original: the user's function.
+        programs: tried in turn; the list grows.
+        missed: called with the values of all parameters where no program fits.
+        calls: counts in its only item.
+        eager: called as the original where that is to run instead of programs; None: the original.
+
     Attributes:
         parameters: names in the order in which programs take them.
         text: of the functions.
@@ -130,6 +137,7 @@ class Entry:
         programs: Sequence[Callable[..., object]],
         missed: Callable[..., object],
         calls: list[int],
+        eager: Callable[..., object] | None = None,
     ) -> None:
         signature = inspect.signature(original, follow_wrapped=False)
         parameters = tuple(signature.parameters.values())
@@ -154,6 +162,7 @@ class Entry:
             "ad": known("forward_ad", forward_ad),
             "off": known("disabled", OFF),
             "original": known("original", original),
+            "eager": "",
             "calls": known("calls", calls),
             "programs": known("programs", programs),
             "MISS": known("MISS", MISS),
@@ -171,6 +180,7 @@ class Entry:
             "passed": ", ".join(_passed(p) for p in parameters),
             "declared": _declared(parameters, unset),
         }
+        words["eager"] = words["original"] if eager is None else known("eager", eager)
         words["defaults"] = _defaults(parameters, words["original"], unset)
         words["filled"] = ""
         if words["defaults"]:

@@ -16,12 +16,14 @@ It is what runs, and what `fn.program_source` shows.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
 from astjit.codegen.signature import Argument, Entry
 from astjit.errors import InternalError
 from astjit.frontend.reads import Reads
+from astjit.fusion.graph import operands
 from astjit.fusion.kernel import Group, Kernel, Part, Parts
 from astjit.fusion.pieces import root_of
 from astjit.ir.function import Function, Node
@@ -32,9 +34,11 @@ from astjit.ops.spec import Kind
 from astjit.runtime.checks import guard_lines, reason_lines
 from astjit.runtime.epilogue import epilogue
 from astjit.runtime.guards import Guards
+from astjit.runtime.interpret import run_regions, sizes_in
+from astjit.runtime.lines import call_lines, indented, joined
 from astjit.runtime.words import Words
 from astjit.types.dtype import F32, F64
-from astjit.types.shape import Dim, add, mul, product
+from astjit.types.shape import Dim, Sym, add, mul, product
 from astjit.types.tensor import ScalarType, TensorType
 
 SourceLine = Callable[[Location], str]
@@ -95,7 +99,7 @@ class HostWriter:
         self.read: set[Value] = set()  # by kernels, themselves or through views
         self.held: dict[Value, Param] = {}  # values that kernels wrote to inputs
         self.lines: list[str] = []
-        self.uses = Counter(root_of(v) for n in function.body.nodes for v in n.values)
+        self.uses = Counter(root_of(v) for n in function.body.nodes for v in operands(n))
         self.uses.update(map(root_of, function.results))
         self._shown: set[tuple[str, int]] = set()
 
@@ -147,7 +151,7 @@ class HostWriter:
             if isinstance(part, Group):
                 used = (*part.inputs, *part.numbers, *part.outputs)
             else:
-                used = (*part.node.values, *part.node.results)
+                used = (*operands(part.node), *part.node.results)
             last.update({v: at for v in used if v not in kept and not isinstance(v, Literal)})
         return last
 
@@ -175,6 +179,9 @@ class HostWriter:
         if "written" in node.fields:
             self._mutate(node)
             return
+        if node.regions:
+            self._regions(node)
+            return
         operands = [None if v is None else self._text(v) for v in node.operands]
         scalar = all(isinstance(r.type, ScalarType) for r in node.results)
         value = host_text(node.op, operands, node.fields, scalar=scalar, size=self._size)
@@ -182,6 +189,17 @@ class HostWriter:
         self.lines.append(f"{', '.join(names)} = {value}")
         self.texts.update(zip(node.results, names, strict=True))
         self._lay(node)
+
+    def _regions(self, node: Node) -> None:
+        """A node with regions that no kernel runs: PyTorch does, lane by lane."""
+        values = list(dict.fromkeys(operands(node)))
+        sizes = sizes_in(node)
+        run = partial(run_regions, node, tuple(values), tuple(sizes))
+        name = self.words.define("run_regions", run)
+        given = ", ".join([*map(self._text, values), *map(self._size, map(Sym, sizes))])
+        names = [self.words.names.take(r.name, node.op.name) for r in node.results]
+        self.lines.append(f"{', '.join(names)}, = {name}({given})")
+        self.texts.update(zip(node.results, names, strict=True))
 
     def _lay(self, node: Node) -> None:
         """Kernels read results of library calls where their types say that the elements lie."""
@@ -223,7 +241,7 @@ class HostWriter:
         local = self.words.names.take(f"{kernel.name}_kernel")
         self.kernels[local] = group
         given = self._arguments(group, entry)
-        self._call(f"{local}(", given)
+        self.lines += call_lines(f"{local}(", given, _WIDTH - 4)
 
     def _arguments(self, group: Group, entry: Entry) -> list[str]:
         kernel = group.kernel
@@ -322,21 +340,6 @@ class HostWriter:
                 running.append(str(size) if isinstance(size, int) else f"{self._size(size)} or 1")
         return f"({', '.join(texts)}{',' if kind.rank == 1 else ''})"
 
-    def _call(self, opening: str, given: list[str]) -> None:
-        line = f"{opening}{', '.join(given)})"
-        if len(line) <= _WIDTH - 4:
-            self.lines.append(line)
-            return
-        self.lines.append(opening)
-        current = "   "
-        for at, argument in enumerate(given):
-            piece = f" {argument}{',' if at < len(given) - 1 else ''}"
-            if len(current) + len(piece) > _WIDTH - 4:
-                self.lines.append(current)
-                current = "   "
-            current += piece
-        self.lines += [current, ")"]
-
     # -- the whole ------------------------------------------------------------------------------
     def _finish(self, results: list[str]) -> HostText:
         name = self.words.names.take(self.function.name, "program")
@@ -345,22 +348,22 @@ class HostWriter:
         head = f"({', '.join(self.reads.parameters)}):"
         items = self.guards.items
         guards = list(guard_lines(items, miss))
-        tried = _indent(guards, 2) if guards else ["        pass"]
+        tried = indented(guards, 2) if guards else ["        pass"]
         text = [f"def {name}{head}", "    try:", *tried, f"    except {error}:"]
         end = epilogue(self.reads, results, self.words.names.take)
         self.lines += end.made
         self._copy_back(results)
         self.lines += end.stored
-        text += [f"        return {miss}", *_indent(self.lines, 1)]
+        text += [f"        return {miss}", *indented(self.lines, 1)]
         text.append(f"    return {end.returned}")
         reasons = list(reason_lines(items))
-        explain = [f"def {why}{head}", "    try:", *(_indent(reasons, 2) or ["        pass"])]
+        explain = [f"def {why}{head}", "    try:", *(indented(reasons, 2) or ["        pass"])]
         explain += [f"    except {error} as error:", "        return f'a guard raised {error!r}'"]
         explain.append("    return ''")
         namespace = dict(self.words.namespace)
-        fits = [f"def {name}_fits{head}", "    try:", *_indent(guard_lines(items, "False"), 2)]
+        fits = [f"def {name}_fits{head}", "    try:", *indented(guard_lines(items, "False"), 2)]
         fits += [f"    except {error}:", "        return False", "    return True"]
-        texts = _joined(text), why, _joined(explain), _joined(fits)
+        texts = joined(text), why, joined(explain), joined(fits)
         return HostText(name, *texts, namespace, self.kernels)
 
     def _copy_back(self, results: list[str]) -> None:
@@ -390,11 +393,3 @@ def _alike(one: TensorType, other: TensorType) -> bool:
         return False
     both = one.is_contiguous and other.is_contiguous
     return both or (one.order is not None and one.order == other.order)
-
-
-def _indent(lines: Iterable[str], depth: int) -> list[str]:
-    return [f"{'    ' * depth}{line}" for line in lines]
-
-
-def _joined(lines: Iterable[str]) -> str:
-    return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ from astjit.ops.host import host_text
 from astjit.ops.spec import FieldKind, Kind
 from astjit.ops.table import OPS
 from astjit.runtime.lanes import Lanes
-from astjit.types.shape import Dim, Sym, evaluate
+from astjit.types.shape import Dim, Sym, evaluate, symbols
 from astjit.types.tensor import PY_INT, ScalarType, TensorType, Type
 
 Datum = torch.Tensor | float
@@ -125,6 +125,38 @@ def run_node(
         )
         value = eval(_compiled(text), _namespace(node, operands))
     return tuple(value) if isinstance(value, tuple | list) else (value,)  # type: ignore[return-value]
+
+
+def sizes_in(node: Node) -> list[str]:
+    """The size symbols that a node with regions and its results depend on."""
+    dims: list[Dim] = []
+    for result in node.results:
+        if isinstance(result.type, TensorType):
+            dims += (*result.type.dims, *result.type.element_strides())
+    for inner in (n for region in node.regions for n in region.walk()):
+        dims += [
+            inner.fields[f.name]  # type: ignore[misc]  # of its kind, as the verifier checked
+            for f in inner.op.fields
+            if f.kind is FieldKind.SIZE
+        ]
+    return list(dict.fromkeys(symbol.name for dim in dims for symbol in symbols(dim)))
+
+
+def run_regions(
+    node: Node, values: Sequence[Value], sizes: Sequence[str], *given: Datum
+) -> tuple[Datum, ...]:
+    """The results of a node with regions.
+
+    Args:
+        node: the node.
+        values: what it and its regions read.
+        sizes: the size symbols that they depend on.
+        given: the values, and then the sizes.
+    """
+    known = dict(zip(values, given, strict=False))
+    numbers = (int(n) for n in given[len(values) :])
+    with torch.no_grad():
+        return run_node(node, known, dict(zip(sizes, numbers, strict=True)))
 
 
 @lru_cache(4096)

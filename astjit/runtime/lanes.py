@@ -8,6 +8,7 @@ It is the oracle of kernels with control flow, and the way without a C++ compile
 computed for a lane that Python would not compute, so that a guarded division or read is safe.
 """
 
+import linecache
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,7 +26,10 @@ from astjit.types.tensor import ScalarType, TensorType
 Datum = torch.Tensor | float
 RunNode = Callable[[Node, Mapping[Value, Datum], Mapping[str, int]], tuple[Datum, ...]]
 _ELEMENT = OPS["element"]
-_INTEGER_DIVISIONS = (OPS["integer_floor_divide"], OPS["integer_remainder"])
+_DIVISIONS: dict[int, Callable[..., Any]] = {
+    id(OPS["floordiv"]): torch.floor_divide,
+    id(OPS["modulo"]): torch.remainder,
+}
 
 
 class Scope:
@@ -97,7 +101,7 @@ class Lanes:
         """The results of the map, given its operands and what its region reads besides."""
         operands = [v.value if isinstance(v, Literal) else known[v] for v in self.node.values]
         tensors = [v for v in operands if isinstance(v, torch.Tensor)]
-        shape = torch.broadcast_shapes(*(t.shape for t in tensors))
+        shape: torch.Size = torch.broadcast_shapes(*(t.shape for t in tensors))  # type: ignore[no-untyped-call]
         region = self.node.regions[0]
         outer = Scope(shape.numel())
         outer.own.update(known)
@@ -123,7 +127,7 @@ class Lanes:
         made = torch.empty_strided(shape, strides, dtype=dtype, device=self.device)
         return made.copy_(value.reshape(shape)) if isinstance(value, Lane) else made.fill_(value)
 
-    def filled(self, number: Datum, dtype: DType, count: int) -> Lane:
+    def filled(self, number: Any, dtype: DType, count: int) -> Lane:
         """One number for all lanes."""
         kind = getattr(torch, dtype.torch)
         return lane(torch.full((count,), number, dtype=kind, device=self.device))
@@ -139,23 +143,49 @@ class Lanes:
     def _plain(self, node: Node, scope: Scope) -> Sequence[Datum]:
         if node.op is _ELEMENT:
             return (self._element(node, scope),)
+        if (divide := _DIVISIONS.get(id(node.op))) is not None:
+            return (self._divided(node, divide, *map(scope.given, node.operands)),)
         if isinstance(node.results[0].type, ScalarType):  # a size
             return self.run_node(node, scope.own, self.sizes)
-        known = {v: scope[v] for v in node.values if not isinstance(v, Literal)}
+        known: dict[Value, Datum] = {v: scope[v] for v in node.values if not isinstance(v, Literal)}
         operands = node.operands
         if not any(isinstance(v, Lane) for v in known.values()):
-            operands = tuple(None if v is None else self._as_lane(v, scope, known) for v in operands)
-        divides = any(node.op is op for op in _INTEGER_DIVISIONS)
-        if divides and bool((_lanes(known, node.operands[1]) == 0).any()):
-            raise self._at(node, ZeroDivisionError("integer division or modulo by zero"))
-        used = Node(node.location, node.op, operands, node.fields, node.results)
-        made = self.run_node(used, known, self.sizes)
+            operands = tuple(
+                None if v is None else self._as_lane(v, scope, known) for v in operands
+            )
+        made = self._run(node, operands, known, scope)
         for result, value in zip(node.results, made, strict=True):
             wanted = result.type
-            assert isinstance(wanted, TensorType) and isinstance(value, torch.Tensor)
+            assert isinstance(wanted, TensorType)
+            assert isinstance(value, torch.Tensor)
             if str(value.dtype) != f"torch.{wanted.dtype.torch}":
                 raise InternalError(f"{node.op} gave {value.dtype}, the row infers {wanted.dtype}")
         return [lane(v) for v in made if isinstance(v, torch.Tensor)]
+
+    def _run(
+        self,
+        node: Node,
+        operands: tuple[Value | None, ...],
+        known: dict[Value, Datum],
+        scope: Scope,
+    ) -> tuple[Datum, ...]:
+        """A row; where torch's function takes no numbers they are as the vectors beside them."""
+        used = Node(node.location, node.op, operands, node.fields, node.results)
+        try:
+            return self.run_node(used, known, self.sizes)
+        except TypeError:
+            kinds = [v.dtype for v in known.values() if isinstance(v, Lane)]
+            if not kinds or not any(isinstance(v, Literal) for v in operands):
+                raise
+        spread = []
+        for value in operands:
+            if isinstance(value, Literal):
+                stand_in = Param(value.type)
+                made = torch.full((scope.count,), value.value, dtype=kinds[0], device=self.device)
+                known[stand_in], value = lane(made), stand_in
+            spread.append(value)
+        used = Node(node.location, node.op, tuple(spread), node.fields, node.results)
+        return self.run_node(used, known, self.sizes)
 
     def _as_lane(self, value: Value, scope: Scope, known: dict[Value, Datum]) -> Value:
         """A number that all lanes share as a vector: torch wants one tensor at least."""
@@ -168,6 +198,18 @@ class Lanes:
         stand_in = Param(value.type)
         known[stand_in] = made
         return stand_in
+
+    def _divided(self, node: Node, divide: Callable[..., Any], a: Any, b: Any) -> Lane:
+        """A quotient or rest of ints; by -1 it is computed without dividing, which may trap."""
+        both = torch.broadcast_tensors(  # type: ignore[no-untyped-call]
+            *(torch.as_tensor(v, device=self.device) for v in (a, b))
+        )
+        dividend, divisor = (v.as_subclass(torch.Tensor) for v in both)
+        if bool((divisor == 0).any()):
+            raise self._at(node, ZeroDivisionError("integer division or modulo by zero"))
+        safe = torch.where(divisor == -1, 1, divisor)
+        by_minus_one = -dividend if divide is torch.floor_divide else torch.zeros_like(dividend)
+        return lane(torch.where(divisor == -1, by_minus_one, divide(dividend, safe)))
 
     def _element(self, node: Node, scope: Scope) -> Lane:
         table, *places = (scope.given(v) for v in node.operands)
@@ -230,7 +272,7 @@ class Lanes:
             (answer,) = self.block(test, inner)
             going: torch.Tensor = self._full(answer, FLAG, inner.count)  # type: ignore[assignment]
             if isinstance(limit, int) and count >= limit and bool(going.any()):
-                raise TripLimit(limit, node.location)
+                raise TripLimit(limit, node.location, _line(node))
             return going
 
         return self._loop(node, scope, node.operands, body, asks, None)
@@ -287,7 +329,7 @@ class Lanes:
             pairs = zip(yielded, kinds, strict=True)
             carried = [self._full(v, kind, len(here)) for v, kind in pairs]
             for final, value in zip(finals, carried, strict=True):
-                final[here] = value  # type: ignore[assignment]
+                final[here] = value
             if isinstance(stop, torch.Tensor):
                 kept = (~stop).nonzero().reshape(-1)
                 here, carried = here[kept], [lane(v[kept]) for v in carried]  # type: ignore[index]
@@ -297,12 +339,11 @@ class Lanes:
         return finals
 
 
+def _line(node: Node) -> str:
+    place = node.location
+    return "" if place is None else linecache.getline(place.file, place.line)
+
+
 def _put(whole: Datum, chosen: torch.Tensor, part: Any) -> None:
     assert isinstance(whole, torch.Tensor)
     whole[chosen] = part
-
-
-def _lanes(known: Mapping[Value, Datum], value: Value | None) -> torch.Tensor:
-    assert value is not None
-    given = value.value if isinstance(value, Literal) else known[value]
-    return torch.as_tensor(given)

@@ -4,7 +4,7 @@ import pytest
 
 from astjit.ops.spec import Call, Kind, Trait
 from astjit.ops.table import OPS
-from astjit.types.dtype import BF16, F16, F32, F64, I32
+from astjit.types.dtype import BF16, F16, F32, F64, I32, I64
 from astjit.types.shape import Sizes, Sym
 from astjit.types.tensor import PY_INT, TensorType
 
@@ -37,3 +37,18 @@ def test_reduce_and_rounding_keep_the_type():
 
 def test_a_size_is_a_python_int():
     assert infer("size", value=Sym("rows")) == (PY_INT,)
+
+
+def test_an_element_has_no_device_and_its_table_s_dtype():
+    table, at = TensorType(BF16, (3, 4), device="cuda:0"), TensorType(I64, ())
+    assert infer("element", table, at, PY_INT) == (TensorType(BF16, ()),)
+    with pytest.raises(TypeError, match="1 indices for a tensor of rank 2"):
+        infer("element", table, at)
+    with pytest.raises(TypeError, match="an index must be i64"):
+        infer("element", table, at, TensorType(F32, ()))
+
+
+def test_divisions_that_may_fail():
+    assert infer("floordiv", TensorType(I64, ()), PY_INT) == (TensorType(I64, ()),)
+    with pytest.raises(TypeError, match="must be i64"):
+        infer("modulo", TensorType(I32, ()), PY_INT)

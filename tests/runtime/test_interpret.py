@@ -79,7 +79,7 @@ def test_no_gradient_is_recorded():
     assert not interpret(function, [x])[0].requires_grad
 
 
-def test_control_flow_is_refused():
+def test_control_flow_on_tensors_is_refused():
     function = parse("""
     fn f(%x: f32[4], %c: bool[]):
       %0 = if %c : f32[4] {

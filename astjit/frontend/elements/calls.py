@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astjit.frontend.elements import functions
+from astjit.frontend.elements import functions, torch_functions
+from astjit.frontend.elements.containers import iterated, static
 from astjit.frontend.elements.environment import (
     RETURNED,
     Environment,
@@ -15,13 +16,7 @@ from astjit.frontend.elements.environment import (
     Record,
     contains_dynamic,
 )
-from astjit.frontend.elements.expressions import (
-    handles,
-    iterated,
-    lower,
-    refuse_conflict,
-    static,
-)
+from astjit.frontend.elements.expressions import handles, lower, refuse_conflict
 from astjit.frontend.elements.frames import Frame, Tree, shown
 from astjit.frontend.elements.operators import known
 from astjit.frontend.elements.refusals import Text
@@ -100,7 +95,9 @@ def call(
     if isinstance(function, Local):
         return _call_local(frame, node, function, args, named)
     original = getattr(function, "__astjit__", None)
-    if original is not None and isinstance(inner := getattr(original, "function", None), types.FunctionType):
+    if original is not None and isinstance(
+        inner := getattr(original, "function", None), types.FunctionType
+    ):
         path = frame.lowering.session.outside.path(function)
         read = frame.lowering.session.outside.read
         if path is None:
@@ -111,8 +108,8 @@ def call(
         any(map(_is_made, values)) or not functions.can_be_called_now(function, values)
     ):
         return functions.of_python(frame, node, function, args, named)
-    if functions.is_torch(function):
-        return functions.of_torch(frame, node, function, args, named)
+    if torch_functions.is_torch(function):
+        return torch_functions.of_torch(frame, node, function, args, named)
     if isinstance(function, type) and (made := _constructed(frame, node, function, args, named)):
         return made
     if any(isinstance(v, Local) for v in values) or any(map(contains_dynamic, values)):
@@ -217,7 +214,11 @@ def _own_defaults(
 
 
 def _call_local(
-    frame: Frame, node: ast.AST, function: Local, args: Sequence[object], named: Mapping[str, object]
+    frame: Frame,
+    node: ast.AST,
+    function: Local,
+    args: Sequence[object],
+    named: Mapping[str, object],
 ) -> object:
     _enter(frame, node, function.tree, function.name)
     try:
@@ -328,9 +329,9 @@ def _constructed(
         names, defaults = cls._fields, dict(cls._field_defaults)
         values = _fields(frame, node, cls, names, defaults, args, named)
         return tuple.__new__(cls, values)
-    if not dataclasses.is_dataclass(cls):
+    if not hasattr(cls, "__dataclass_params__"):
         return None
-    frozen = cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    frozen = cls.__dataclass_params__.frozen
     plain = not hasattr(cls, "__post_init__") and "__init__" in vars(cls)
     fields = dataclasses.fields(cls)
     if not frozen or not plain or not all(f.init and not f.kw_only for f in fields):
@@ -357,4 +358,3 @@ def _fields(
     if missing:
         raise frame.error("AJ109", node, f"no `{missing[0]}` for {cls.__name__}")
     return [found[n] if n in found else static(frame, node, defaults[n]) for n in names]
-

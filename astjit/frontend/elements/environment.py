@@ -1,5 +1,4 @@
-"""What names hold at one place of a function, on which ways out of a block they hold nothing, and
-how two places become one.
+"""What names hold at one place of a function, and how two places become one.
 
     if c: y = 1                  y holds 1 or nothing: reading it afterwards is an error
     if c: return 0               what follows is lowered where the function has not returned
@@ -176,9 +175,15 @@ class Slot:
 
 @dataclass(slots=True)
 class Slots:
-    """Pairs of numbers that become one, each of which needs a result of a node."""
+    """Pairs of numbers that become one, each of which needs a result of a node.
+
+    Attributes:
+        pairs: the number of each path, and the kind that holds both.
+        holes: the number of a pair of which the other is never read.
+    """
 
     pairs: list[tuple[object, object, Kind]] = field(default_factory=list)
+    holes: dict[int, object] = field(default_factory=dict)
 
     def merged(self, one: object, other: object) -> object:
         """One value for two, with slots for numbers that differ."""
@@ -206,8 +211,10 @@ class Slots:
         if is_number(value):
             kind = kind_of(value)
             zero = False if kind == BOOL else 0.0 if kind.is_float else 0
-            pair = (zero, value) if isinstance(one, Hole) else (value, zero)
-            return self.slot(*pair, kind)
+            self.holes[len(self.pairs)] = value
+            if isinstance(one, Hole):
+                return self.slot(zero, value, kind)
+            return self.slot(value, zero, kind)
         if (own := parts(value)) is not None and not _all_known(own):
             return rebuilt(value, [self._with_hole(*self._ordered(one, p)) for p in own])
         return value
@@ -307,6 +314,9 @@ def selected(
         return found.__getitem__  # whatever the arms compute, nobody needs it
     if not then.nodes and not other.nodes:
         for index, a, b, kind in yields:
+            if index in slots.holes:  # known whichever arm is taken
+                found[index] = Dynamic(region.real(slots.holes[index], kind), kind)
+                continue
             both = isinstance(a, Literal) and isinstance(b, Literal)
             first = region.real(slots.pairs[index][0], kind) if both else a
             found[index] = Dynamic(region.emit("where", condition.value, first, b), kind)

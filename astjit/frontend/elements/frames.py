@@ -5,7 +5,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from astjit.errors import ElementError
 from astjit.frontend.elements.environment import (
@@ -155,8 +155,7 @@ class Frame:
         builtins = function.__builtins__  # type: ignore[attr-defined]
         for held in (function.__globals__, builtins):
             if name in held:
-                found = held[name]
-                return self.opened(node, lambda: self.hooks.name(name, found))
+                return self.opened(node, partial(self.hooks.name, name, held[name]))
         raise self.error("AJ104", node, f"name `{name}` is not defined")
 
     def opened(self, node: ast.AST, get: Callable[[], object]) -> object:

@@ -1,8 +1,8 @@
-"""Functions that elements can be given: Python's own, math's, and torch's that have rows.
+"""Functions that elements can be given: Python's own, and math's.
 
-    math.sqrt(x), torch.sqrt(x)      the row sqrt
-    max(a, b)                        as Python has it: b where b > a, else a; nan as it comes
-    round(x)                         to even, an int
+math.sqrt(x), torch.sqrt(x)      the row sqrt
+max(a, b)                        as Python has it: b where b > a, else a; nan as it comes
+round(x)                         to even, an int
 """
 
 import ast
@@ -12,13 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
-from astjit.frontend import torch_api
 from astjit.frontend.carriers import Int
 from astjit.frontend.elements import operators
+from astjit.frontend.elements.containers import iterated, static
 from astjit.frontend.elements.environment import Record, contains_dynamic
-from astjit.frontend.elements.expressions import choose, iterated, static
+from astjit.frontend.elements.expressions import choose
 from astjit.frontend.elements.frames import Frame, shown
 from astjit.frontend.elements.kinds import (
     BOOL,
@@ -26,17 +24,12 @@ from astjit.frontend.elements.kinds import (
     INT,
     Dynamic,
     Kind,
+    arithmetic,
     is_number,
     kind_of,
     promoted,
 )
 from astjit.frontend.elements.operators import guarded, torch_row, truth
-from astjit.frontend.symbolic import SymbolicTensor
-from astjit.ir.value import Literal, Param, Result
-from astjit.ops.binding import bind
-from astjit.ops.spec import Kind as OpKind
-from astjit.types.dtype import BY_TORCH
-from astjit.types.tensor import TensorType
 
 Args = Sequence[object]
 Named = Mapping[str, object]
@@ -74,9 +67,7 @@ def of_math(frame: Frame, node: ast.AST, function: Any, args: Args) -> object:
         return _whole(frame, node, _TO_INT[function], *args)
     if function in _ASKED and len(args) == 1:
         kind = _floats(frame, node, args)
-        return guarded(
-            frame, node, lambda: region.op(_ASKED[function], kind, *args, result=BOOL)
-        )
+        return guarded(frame, node, lambda: region.op(_ASKED[function], kind, *args, result=BOOL))
     if function is math.log and len(args) in (1, 2):
         kind = _floats(frame, node, args)
         logs = [guarded(frame, node, lambda a=a: region.op("log", kind, a)) for a in args]  # type: ignore[misc]
@@ -119,7 +110,7 @@ def _whole(frame: Frame, node: ast.AST, row: str, *args: object) -> object:
 
 def _absolute(frame: Frame, node: ast.AST, args: Args) -> object:
     _count(frame, node, args, 1)
-    kind = operators.arithmetic(kind_of(args[0]))
+    kind = arithmetic(kind_of(args[0]))
     return guarded(frame, node, lambda: frame.region.op("abs", kind, args[0]))
 
 
@@ -232,7 +223,8 @@ def _range(frame: Frame, node: ast.AST, args: Args) -> object:
         if type(step) in (int, bool) and not step:
             raise frame.error("AJ111", node, "Python raises ValueError: the step is 0")
         return Span(*bounds)
-    return operators.known(frame, node, lambda: range(*bounds))  # type: ignore[arg-type]
+    numbers: Any = bounds
+    return operators.known(frame, node, lambda: range(*numbers))
 
 
 def _zip(frame: Frame, node: ast.AST, args: Args) -> object:
@@ -274,7 +266,7 @@ def _isinstance(frame: Frame, node: ast.AST, args: Args) -> object:
     found = classes if isinstance(classes, tuple) else (classes,)
     if not all(isinstance(c, type) for c in found):
         raise frame.error("AJ103", node, "isinstance() of what is no class")
-    return any(issubclass(own, c) for c in found)  # type: ignore[arg-type]
+    return any(issubclass(own, c) for c in found)
 
 
 _BUILTINS: dict[object, Handler] = {
@@ -306,8 +298,11 @@ def is_known(function: object) -> bool:
     kinds = type | type(len)
     if not isinstance(function, kinds):
         return False
-    return function in _BUILTINS or function in _TO_INT or function in _ASKED or (
-        function in _OF_FLOATS or function in (math.log, math.hypot)
+    return (
+        function in _BUILTINS
+        or function in _TO_INT
+        or function in _ASKED
+        or (function in _OF_FLOATS or function in (math.log, math.hypot))
     )
 
 
@@ -328,77 +323,11 @@ def of_python(frame: Frame, node: ast.AST, function: Any, args: Args, named: Nam
     return of_math(frame, node, function, args)
 
 
-# --- torch ---------------------------------------------------------------------------------------
-
-
-def is_torch(function: object) -> bool:
-    """Whether it is a function of torch."""
-    return torch_api.dotted_name(function) is not None and not isinstance(function, type)
-
-
-def of_torch(frame: Frame, node: ast.AST, function: Any, args: Args, named: Named) -> object:
-    """A torch function that has a row on single elements.
-
-    Raises:
-        ElementError: for any other.
-    """
-    name = torch_api.dotted_name(function)
-    assert name is not None
-    values = [*args, *named.values()]
-    for value in values:
-        if isinstance(value, SymbolicTensor):
-            raise frame.error("AJ103", node, "a whole tensor is no element", "table[i]")
-    kinds = [v.kind for v in values if isinstance(v, Dynamic)]
-    strong = [k for k in kinds if k.is_float and not k.weak]
-    region = frame.region
-
-    def operand(value: object) -> object:
-        """A float without a width of its own takes that of the others."""
-        if isinstance(value, Dynamic) and value.kind.weak and strong:
-            return region.converted(value, promoted(*strong)).value
-        if isinstance(value, Dynamic):
-            return value.value
-        return region.value(value, kind_of(value)) if is_number(value) else value
-
-    def made() -> Dynamic:
-        given = [operand(a) for a in args]
-        keywords = {n: operand(v) for n, v in named.items()}
-        before = len(region.block.nodes)
-        bound = bind(name, given, keywords, _is_operand, _field)
-        found = NotImplemented if bound is None else bound.build(region, _plain)
-        fresh = region.block.nodes[before:]
-        kinds_of = (OpKind.ELEMENTWISE, OpKind.COMPOSITE)
-        fits = isinstance(found, Result) and all(n.op.kind in kinds_of for n in fresh)
-        if not fits or not isinstance(found, Result) or not isinstance(found.type, TensorType):
-            raise NotImplementedError(f"{name} does not work element by element")
-        kind = Kind(found.type.dtype)
-        if kind.dtype is FLOAT.dtype and not strong and any(k.weak for k in kinds):
-            kind = FLOAT
-        whole = not kind.is_float and kind != BOOL
-        return region.converted(Dynamic(found, kind), INT) if whole else Dynamic(found, kind)
-
-    return guarded(frame, node, made)
-
-
-def _is_operand(value: object) -> bool:
-    return isinstance(value, Param | Result | Literal | bool | int | float)
-
-
-def _plain(value: object) -> Any:
-    return value
-
-
-def _field(kind: object, value: object) -> object:
-    if isinstance(value, Literal):
-        return value.value
-    if isinstance(value, torch.dtype):
-        return BY_TORCH.get(str(value).removeprefix("torch."), value)
-    return value
-
-
 def can_be_called_now(function: object, values: Sequence[object]) -> bool:
     """Whether Python can make a call now: nothing in it depends on elements."""
-    own = function in (zip, enumerate, reversed, isinstance, range) if _hashable(function) else False
+    own = (
+        function in (zip, enumerate, reversed, isinstance, range) if _hashable(function) else False
+    )
     return not own and not any(map(contains_dynamic, values))
 
 

@@ -6,30 +6,28 @@
                                       yield %s.2
                                   }
 
-A body is lowered with the kinds that its names have before the loop, and once more with wider ones
-if it gives them back wider. A `while` whose test assigns names tests inside the body.
+A body is lowered with the kinds that its names have before the loop, and again with wider ones as
+long as it gives them back wider. A `while` whose test assigns names tests inside the body.
 """
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from astjit.frontend.elements.carried import Carried, alike, form_of, params, walk
+from astjit.frontend.elements.containers import iterated
 from astjit.frontend.elements.environment import (
+    HOLE,
     RETURNED,
     Binding,
     Conflict,
     Environment,
     Exit,
     Hole,
-    Slot,
     anything,
     filled,
-    parts,
-    rebuilt,
-    same,
 )
-from astjit.frontend.elements.environment import HOLE as _HOLE
-from astjit.frontend.elements.expressions import branch, iterated, lower
+from astjit.frontend.elements.expressions import branch, lower
 from astjit.frontend.elements.frames import Frame, shown
 from astjit.frontend.elements.functions import Span
 from astjit.frontend.elements.kinds import BOOL, INT, Dynamic, Kind, is_number, kind_of, promoted
@@ -48,39 +46,6 @@ from astjit.ir.value import Literal, Param, Value
 from astjit.types.tensor import TensorType
 
 _MOST_ROUNDS = 256  # of a loop that is unrolled
-
-
-@dataclass(slots=True)
-class Carried:
-    """A name that a loop carries from one iteration to the next.
-
-    Attributes:
-        name: the name.
-        start: what it holds before the loop, HOLE if nothing.
-        form: its value with slots for the numbers in it.
-        starts: those numbers.
-        kinds: the kind in which each is carried.
-    """
-
-    name: str
-    start: object
-    form: object = None
-    starts: list[object] = field(default_factory=list)
-    kinds: list[Kind] = field(default_factory=list)
-
-    def shape(self, value: object) -> None:
-        """Take form and numbers from a value."""
-        self.starts = []
-        self.form = _form(value, self.starts)
-        self.kinds = [kind_of(n) for n in self.starts]
-
-
-def _form(value: object, numbers: list[object]) -> object:
-    if is_number(value):
-        numbers.append(value)
-        return Slot(len(numbers) - 1)
-    own = parts(value)
-    return value if own is None else rebuilt(value, [_form(p, numbers) for p in own])
 
 
 @dataclass(slots=True)
@@ -190,12 +155,8 @@ def _loop(frame: Frame, head: Head) -> None:
     before = frame.environment
     carried = _carried(frame, head)
     made = _attempt(frame, head, carried, before)
-    if _widened(frame, head, carried, made):
+    while _widened(frame, head, carried, made):  # a kind only ever becomes wider
         made = _attempt(frame, head, carried, before)
-        if _widened(frame, head, carried, made):
-            names = ", ".join(c.name for c in carried)
-            seen = f"one of {names} changes its kind in each iteration"
-            raise frame.error("AJ105", head.node, seen, "one kind of number")
     _finish(frame, head, carried, made, before)
 
 
@@ -214,48 +175,23 @@ def _carried(frame: Frame, head: Head) -> list[Carried]:
     early = exposed([*tested, *head.node.body], frozenset(first))
     wanted = early | frame.read_outside(inside)
     kept = [name for name in names if name in wanted]
-    if any(isinstance(n, ast.Return) for n in _walk(head.node.body)):
+    if any(isinstance(n, ast.Return) for n in walk(head.node.body)):
         kept.append(RETURNED)
     found = []
     for name in kept:
         binding = frame.environment.names.get(name)
-        one = Carried(name, _HOLE if binding is None else binding.value)
+        one = Carried(name, HOLE if binding is None else binding.value)
         if binding is not None and Exit.FALL in binding.unbound:
-            one.start = _HOLE if not is_number(binding.value) else binding.value
+            one.start = HOLE if not is_number(binding.value) else binding.value
         if isinstance(one.start, Conflict):
-            one.start = _HOLE
+            one.start = HOLE
         if not isinstance(one.start, Hole):
             one.shape(one.start)
         found.append(one)
     return found
 
 
-def _walk(statements: Sequence[ast.stmt]) -> list[ast.AST]:
-    """Every node, but for those of inner functions."""
-    found: list[ast.AST] = []
-    todo: list[ast.AST] = list(statements)
-    while todo:
-        node = todo.pop()
-        found.append(node)
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            todo += ast.iter_child_nodes(node)
-    return found
-
-
-def _params(frame: Frame, block: Block, one: Carried) -> list[Dynamic]:
-    """Parameters of a block for the numbers of a name."""
-    made = []
-    for kind in one.kinds:
-        name = one.name if one.name.isidentifier() and one.name != RETURNED else ""
-        param = Param(TensorType(kind.dtype, ()), name, "", frame.region.location)
-        block.params.append(param)
-        made.append(Dynamic(param, kind))
-    return made
-
-
-def _attempt(
-    frame: Frame, head: Head, carried: Sequence[Carried], before: Environment
-) -> Made:
+def _attempt(frame: Frame, head: Head, carried: Sequence[Carried], before: Environment) -> Made:
     """Lower test and body with the kinds as they are known so far."""
     region = frame.region
     start = before.copy()
@@ -267,7 +203,7 @@ def _attempt(
         frame.environment = start.copy()
         for one in carried:
             if not isinstance(one.start, Hole):
-                values = _params(frame, block, one)
+                values = params(frame, block, one)
                 held = filled(one.form, values.__getitem__)
                 frame.environment.names[one.name] = Binding(
                     held, before.names[one.name].unbound, before.names[one.name].why
@@ -322,8 +258,8 @@ def _widened(frame: Frame, head: Head, carried: list[Carried], made: Made) -> bo
             one.shape(binding.value)
             continue
         numbers: list[object] = []
-        form = _form(binding.value, numbers)
-        if not _alike(form, one.form):
+        form = form_of(binding.value, numbers)
+        if not alike(form, one.form):
             _refuse(frame, head, one, one.start, binding.value)
         kinds = [promoted(k, kind_of(n)) for k, n in zip(one.kinds, numbers, strict=True)]
         wider |= kinds != one.kinds
@@ -335,18 +271,6 @@ def _refuse(frame: Frame, head: Head, one: Carried, before: object, after: objec
     place = assigned(head.node.body).get(one.name, head.node)
     seen = f"`{one.name}` is {shown(before)} before the loop and {shown(after)} in it"
     raise frame.error("AJ105", place, seen, "the same kind of value")
-
-
-def _alike(one: object, other: object) -> bool:
-    """Whether two forms hold numbers at the same places, and else the same values."""
-    if isinstance(one, Slot) or isinstance(other, Slot):
-        return isinstance(one, Slot) and isinstance(other, Slot)
-    own, others = parts(one), parts(other)
-    if own is None or others is None:
-        return one is other or same(one, other)
-    fits = type(one) is type(other) and len(own) == len(others)
-    fits = fits and getattr(one, "cls", None) is getattr(other, "cls", None)
-    return fits and all(map(_alike, own, others))
 
 
 def _finish(
@@ -365,14 +289,14 @@ def _finish(
         stop = anything(region, leaving)
         for one in (*shaped, *late):
             numbers: list[object] = []
-            _form(end.names[one.name].value, numbers)
+            form_of(end.names[one.name].value, numbers)
             yields += [region.value(n, k) for n, k in zip(numbers, one.kinds, strict=True)]
         yields += [region.value(end.exits.get(how, False), BOOL) for how in flagged]
         breaks = stop is not False
         made.body.results[:] = [*([region.value(stop, BOOL)] if breaks else []), *yields]
     for one in late:
         for block in blocks:
-            _params(frame, block, one)
+            params(frame, block, one)
     for block in blocks:
         block.params += [Param(TensorType(BOOL.dtype, ())) for _ in flagged]
     with frame.at(head.node):
@@ -412,8 +336,7 @@ def _bounds(frame: Frame, head: Head) -> list[Value]:
     values = [region.value(v, INT) for v in (start, stop, step)]
     if isinstance(values[2], Literal):
         return values
-    rest = region.emit("integer_remainder", region.real(0, INT), values[2])
-    values[2] = region.emit("add", values[2], rest)
+    values[2] = region.emit("add", values[2], region.emit("modulo", 0, values[2]))
     return values
 
 
@@ -465,9 +388,7 @@ def _leave(
     broke: object = flags.get(Exit.BREAK, False)
 
     def otherwise() -> None:
-        branch(
-            frame, head.node, broke, lambda: None, lambda: body(frame, head.node.orelse)
-        )
+        branch(frame, head.node, broke, lambda: None, lambda: body(frame, head.node.orelse))
 
     _then(frame, head.node, otherwise)
 

@@ -26,8 +26,9 @@ from astjit.frontend.hooks import Hooks
 from astjit.frontend.session import Session
 from astjit.frontend.stops import NeedsGrad, here
 from astjit.frontend.symbolic import SymbolicTensor
-from astjit.ir.value import Literal, Value
+from astjit.ir.value import Value
 from astjit.ops.table import OPS
+from astjit.types.dtype import DType, promote
 
 __all__ = ["Element", "element_call", "loops"]
 _MOST = 20_000  # nodes of one region
@@ -86,7 +87,8 @@ def element_call(
         value = run(frame, frame, tree, tree, given, keywords, defaults)
         results: list[tuple[object, Kind]] = []
         form = _results(frame, value, results)
-        yields = [_yielded(region, *result) for result in results]
+        wide = _wide(values, region.default)
+        yields = [_yielded(region, wide, *result) for result in results]
     except NeedsStatic as needs:
         raise needs.error from None
     except RecursionError:
@@ -125,9 +127,9 @@ def _argument(frame: Frame, value: object, what: str) -> object:
         return value
     if isinstance(value, tuple | list):
         return tuple(_argument(frame, v, what) for v in value)
-    if callable(value):
-        return value
-    raise frame.error("AJ109", frame.tree, f"{what} is {shown(value)}", "a tensor or a number")
+    if isinstance(value, torch.Tensor):
+        raise frame.error("AJ109", frame.tree, f"{what} is a tensor without a path")
+    return value
 
 
 def _results(frame: Frame, value: object, found: list[tuple[object, Kind]]) -> object:
@@ -156,10 +158,18 @@ def _built(form: object, made: Sequence[object]) -> object:
     return rebuilt(form, [_built(p, made) for p in own])
 
 
-def _yielded(region: Region, number: object, kind: Kind) -> Value:
+def _wide(values: Sequence[object], default: DType) -> DType:
+    """What a Python float that is returned becomes: the dtype of the float inputs."""
+    tensors = [v.kind.dtype for v in values if isinstance(v, SymbolicTensor)]
+    floats = tuple(dtype for dtype in tensors if dtype.is_float)
+    return promote(floats) if floats else default
+
+
+def _yielded(region: Region, wide: DType, number: object, kind: Kind) -> Value:
     if isinstance(number, Int | Float):
         number = region.carried(number)
     if not isinstance(number, Dynamic):
-        return Literal(number)  # type: ignore[arg-type]
-    return region.value(number, Kind(result_dtype(kind, region.default)))
-
+        if kind.weak and wide is not region.default:
+            return region.real(number, Kind(wide))
+        return region.value(number, kind)
+    return region.value(number, Kind(result_dtype(kind, wide)))

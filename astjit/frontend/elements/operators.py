@@ -142,7 +142,11 @@ def _row(region: Region, sign: str, left: object, right: object) -> Dynamic:
             raise TypeError("a negative shift count")
         return region.op(_SHIFTS[sign], INT, left, right)
     if not kind.is_float:
-        name = "integer_floor_divide" if sign == "//" else "integer_remainder"
+        plain = type(right) is int and right not in (0, -1)
+        if plain:
+            name = "integer_floor_divide" if sign == "//" else "integer_remainder"
+        else:
+            name = "floordiv" if sign == "//" else "modulo"
         return region.op(name, INT, left, right)
     if sign == "//":
         return torch_row(region, "torch.floor_divide", kind, left, right)
@@ -184,7 +188,7 @@ def power(frame: Frame, node: ast.AST, left: object, right: object) -> object:
         if exponent >= 0:
             return guarded(frame, node, lambda: _repeated(region, left, exponent))
         kind = FLOAT
-    if type(right) in (int, float) and right == 2:  # type: ignore[comparison-overlap]
+    if type(right) in (int, float) and right == 2:
         return guarded(frame, node, lambda: region.op("mul", kind, left, left))
     return guarded(frame, node, lambda: region.op("pow", kind, left, right))
 
@@ -330,10 +334,12 @@ def _contained(frame: Frame, node: ast.AST, item: object, container: object) -> 
     if isinstance(container, str):
         if contains_dynamic(item):
             raise frame.error("AJ103", node, "a number in a text")
-        return known(frame, node, lambda: item in container)  # type: ignore[operator]
-    if isinstance(container, range) and not contains_dynamic(item):
-        return known(frame, node, lambda: item in container)
+        text: Any = container
+        return known(frame, node, lambda: operator.contains(text, item))
     if isinstance(container, range):
+        if not contains_dynamic(item):
+            numbers: range = container
+            return known(frame, node, lambda: operator.contains(numbers, item))
         return _in_range(frame, node, item, container)
     if isinstance(container, frozenset | set | dict):
         container = tuple(container)
@@ -357,11 +363,12 @@ def _in_range(frame: Frame, node: ast.AST, item: object, found: range) -> object
         compare(frame, node, ast.GtE(), item, least),
         compare(frame, node, ast.LtE(), item, most),
     )
-    rest = binary(frame, node, ast.Mod(), binary(frame, node, ast.Sub(), item, least), abs(found.step))
+    rest = binary(
+        frame, node, ast.Mod(), binary(frame, node, ast.Sub(), item, least), abs(found.step)
+    )
     return both(frame, node, inside, compare(frame, node, ast.Eq(), rest, 0))
 
 
 def operands_known(values: Sequence[object]) -> bool:
     """Whether Python can compute with all of these now."""
     return not any(contains_dynamic(v) for v in values)
-

@@ -1,7 +1,7 @@
 """Errors of the element language: a code, the line with a caret, what was seen, what to write.
 
-    AJ104  reading a name that may have no value
-    ...    docs/elements.md lists all
+AJ104  reading a name that may have no value
+...    docs/elements.md lists all
 """
 
 import ast

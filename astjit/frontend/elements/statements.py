@@ -8,9 +8,11 @@ A statement may leave the block for some elements only; what follows is then low
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from astjit.frontend.elements import operators
 from astjit.frontend.elements.calls import local
+from astjit.frontend.elements.containers import targets
 from astjit.frontend.elements.environment import (
     RETURNED,
     Environment,
@@ -18,22 +20,22 @@ from astjit.frontend.elements.environment import (
     anything,
     joined,
 )
-from astjit.frontend.elements.expressions import branch, lower, targets
+from astjit.frontend.elements.expressions import branch, lower
 from astjit.frontend.elements.frames import Frame
 from astjit.frontend.elements.kinds import Dynamic
 from astjit.frontend.elements.names import leaves
 from astjit.frontend.elements.operators import truth
 from astjit.ir.function import Block
 
-Handler = Callable[[Frame, ast.stmt], None]
-_HANDLERS: dict[type[ast.stmt], Callable[[Frame, object], None]] = {}
+Handler = Callable[[Frame, Any], None]
+_HANDLERS: dict[type[ast.stmt], Handler] = {}
 
 
 def handles(*kinds: type[ast.stmt]) -> Callable[[Handler], Handler]:
     """Registers what lowers statements of these classes."""
 
     def register(handler: Handler) -> Handler:
-        _HANDLERS.update(dict.fromkeys(kinds, handler))  # type: ignore[arg-type]
+        _HANDLERS.update(dict.fromkeys(kinds, handler))
         return handler
 
     return register

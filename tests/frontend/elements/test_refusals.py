@@ -1,0 +1,332 @@
+"""What the language does not have, each with its code, its caret and what to write instead."""
+
+import math
+
+import pytest
+import torch
+
+import astjit
+from astjit.frontend.elements.refusals import CODES
+from tests.frontend.elements.lowered import N, X, refused
+
+TABLE = torch.arange(4.0)
+
+
+def with_(x):
+    with torch.no_grad():
+        return x
+
+
+def try_(x):
+    try:
+        return x
+    finally:
+        pass
+
+
+def raise_(x):
+    if x > 0:
+        raise ValueError
+    return x
+
+
+def yield_(x):
+    return (yield x)
+
+
+def import_(x):
+    import math as m
+
+    return m.sin(x)
+
+
+def nonlocal_(x):
+    k = 0
+
+    def inner():
+        nonlocal k
+        k = 1
+
+    inner()
+    return x + k
+
+
+def global_(x):
+    global FACTOR
+    FACTOR = x
+    return x
+
+
+def delete(x):
+    y = x
+    del y
+    return x
+
+
+def class_(x):
+    class A:
+        pass
+
+    return x
+
+
+def store(x):
+    t = [x, x]
+    t[0] = 1.0
+    return t[0]
+
+
+def append(x):
+    t = [x]
+    t.append(x)
+    return t[1]
+
+
+def assert_(x):
+    assert x > 0
+    return x
+
+
+def printed(x):
+    print(x)
+    return x
+
+
+def keywords(x):
+    return dict(**{"a": x})["a"]
+
+
+def method(x):
+    return x.abs()
+
+
+def power_of_ints(x, n):
+    return n**n + x
+
+
+def unbound(x):
+    if x > 0:
+        y = 1.0
+    return y
+
+
+def unbound_after_a_loop(x, n):
+    for i in range(n):
+        last = x
+    return last
+
+
+def undefined(x):
+    return x + nothing_is_called_so  # noqa: F821
+
+
+def conflict(x):
+    y = None
+    if x > 0:
+        y = x
+    return y
+
+
+def conflict_in_a_loop(x):
+    y = (x,)
+    while x > 0:
+        y = x
+        x = x - 1
+    return y
+
+
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+def recursion(x):
+    return factorial(x)
+
+
+def no_value(x):
+    if x > 0:
+        return x
+
+
+def nothing(x):
+    x + 1
+
+
+def dynamic_item(x, n):
+    return (1.0, 2.0)[n]
+
+
+def dynamic_length(x, n):
+    return sum([x for i in range(n)])
+
+
+def two_arguments(x):
+    return math.sqrt(x, x)
+
+
+def helper(a):
+    return a
+
+
+def too_many(x):
+    return helper(x, x)
+
+
+def divides_by_zero(x):
+    return 1 / 0 + x
+
+
+def wrong_unpacking(x):
+    a, b = x, 1, 2
+    return a + b
+
+
+def beyond(n):
+    return n + 2**63
+
+
+def whole_tensor(x):
+    return x + TABLE
+
+
+def rank(x, n):
+    return TABLE[n, n] + x
+
+
+def matmul(x):
+    return x @ x
+
+
+def complex_(x):
+    return x + 1j
+
+
+def lambda_in_a_comprehension(x):
+    return [lambda: i for i in range(2)][0]() + x
+
+
+def text_of_an_element(x):
+    return len(f"{x}")
+
+
+def starred_keyword(x):
+    return helper(**{"a": x})
+
+
+def two_digits(x):
+    return round(x, 2)
+
+
+def endless(x):
+    while True:
+        x = x + 1
+
+
+def decorated_inner(x):
+    @helper
+    def inner(v):
+        return v
+
+    return inner(x)
+
+
+def unknown_torch(x):
+    return torch.cumsum(x, 0)
+
+
+def float_range(x):
+    return sum(range(x))
+
+
+CASES = [
+    (with_, "AJ101", "with torch.no_grad():"),
+    (try_, "AJ101", "try:"),
+    (raise_, "AJ101", "raise ValueError"),
+    (yield_, "AJ101", "yield x"),
+    (import_, "AJ101", "import math as m"),
+    (nonlocal_, "AJ101", "nonlocal k"),
+    (global_, "AJ101", "global FACTOR"),
+    (delete, "AJ101", "del y"),
+    (class_, "AJ101", "class A:"),
+    (store, "AJ101", "t[0]"),
+    (append, "AJ102", "t.append(x)"),
+    (assert_, "AJ101", "assert x > 0"),
+    (printed, "AJ102", "print(x)"),
+    (keywords, "AJ101", '{"a": x}'),
+    (method, "AJ103", "x.abs"),
+    (power_of_ints, "AJ103", "n**n"),
+    (unbound, "AJ104", "y"),
+    (unbound_after_a_loop, "AJ104", "last"),
+    (undefined, "AJ104", "nothing_is_called_so"),
+    (conflict, "AJ105", "y"),
+    (conflict_in_a_loop, "AJ105", "y"),
+    (recursion, "AJ106", "factorial(n - 1)"),
+    (no_value, "AJ107", "def no_value(x):"),
+    (nothing, "AJ107", "def nothing(x):"),
+    (dynamic_item, "AJ108", "n"),
+    (dynamic_length, "AJ103", "range(n)"),
+    (two_arguments, "AJ109", "math.sqrt(x, x)"),
+    (too_many, "AJ109", "helper(x, x)"),
+    (divides_by_zero, "AJ111", "1 / 0"),
+    (wrong_unpacking, "AJ111", "a, b"),
+    (beyond, "AJ112", "n + 2**63"),
+    (whole_tensor, "AJ103", "x + TABLE"),
+    (rank, "AJ103", "TABLE[n, n]"),
+    (matmul, "AJ101", "x @ x"),
+    (complex_, "AJ103", "1j"),
+    (lambda_in_a_comprehension, "AJ101", "[lambda: i for i in range(2)]"),
+    (text_of_an_element, "AJ108", "x"),
+    (starred_keyword, "AJ101", '{"a": x}'),
+    (two_digits, "AJ103", "round(x, 2)"),
+    (endless, "AJ101", "while True:"),
+    (decorated_inner, "AJ101", "helper"),
+    (unknown_torch, "AJ103", "torch.cumsum(x, 0)"),
+    (float_range, "AJ103", "range(x)"),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "code", "caret"), CASES, ids=lambda v: getattr(v, "__name__", "")
+)
+def test_refused(function, code, caret):
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    given = [N if name == "n" else X for name in names]
+    found, shown, error = refused(function, *given)
+    assert (found, shown) == (code, caret), str(error)
+    assert str(error).startswith(f"{error.location}: {code} ")
+    assert error.location.line > function.__code__.co_firstlineno - 1 or code == "AJ106"
+
+
+def test_the_chain_of_calls_is_told():
+    _, _, error = refused(recursion)
+    assert "recursion -> factorial -> factorial" in str(error)
+    assert "instead: a loop" in str(error)
+    assert any("factorial is called at" in note for note in error.__notes__)
+
+
+def test_where_a_name_is_left_out_is_told():
+    _, _, error = refused(unbound)
+    assert "`y` may have no value here: where the condition in line" in str(error)
+    assert "does not hold, nothing is assigned" in str(error)
+    assert "instead: give `y` a value before that" in str(error)
+
+
+def test_every_code_is_listed():
+    assert {code for _, code, _ in CASES} | {"AJ110"} == set(CODES)
+
+
+def test_a_source_that_cannot_be_had():
+    space = {}
+    exec("def made(x):\n    return x", space)
+    with pytest.raises(astjit.ElementError, match="AJ110 no source for made") as caught:
+        astjit.elementwise(space["made"])(X)
+    assert caught.value.code == "AJ110"
+
+
+def test_columns_count_characters():
+    def f(x):
+        größe = x
+        return größe + größe @ 1
+
+    code, caret, _ = refused(f)
+    assert (code, caret) == ("AJ101", "größe @ 1")
