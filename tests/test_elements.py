@@ -257,7 +257,8 @@ def test_methods_see_their_object():
 
 def test_texts():
     assert "= map %x" in scaled.ssa(X)
-    assert "run_regions(" in scaled.program_source(X)
+    assert "scaled_kernel(" in scaled.program_source(X)
+    assert "for (" in scaled.cpp_source(X)
     assert "scaled" in str(astjit.explain(scaled, X))
     assert str(scaled.explain(X)) == str(astjit.explain(scaled, X))
 

@@ -126,6 +126,9 @@ def _infer_cast(call: Call) -> tuple[Type, ...]:
 
 
 def _compute_cast(call: Call) -> tuple[DType, ...]:
+    if (wanted := call.fields.get("dtype")) is not None and all_scalars(call):
+        assert isinstance(wanted, DType)
+        return (wanted.compute,)  # a number that is written as a value of that type
     return (call.tensor(0).dtype.compute,)
 
 
