@@ -135,12 +135,12 @@ class Record:
         return _compiled(self.function, config)
 
     def _load(self, values: tuple[object, ...]) -> Any:
-        compiler = _compiler()
+        compiler = compiler_now()
         return compiler.load_call(self._segment(values), self.config)
 
     def _segment(self, values: tuple[object, ...]) -> Any:
         named = dict(zip(self.dispatcher.entry.parameters, values, strict=True))
-        return _compiler().Segment(self.function, named, self._sized)
+        return compiler_now().Segment(self.function, named, self._sized)
 
     def segment(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """The segment for the arguments of a call."""
@@ -162,7 +162,7 @@ class Record:
     def _captured(self, make: Callable[[Any], Any]) -> Any:
         """What `make` gives for the compiler, with the user's exceptions where capture stops."""
         try:
-            return make(_compiler())
+            return make(compiler_now())
         except Stop as stop:
             raise unsupported(stop) from None
         except NeedsGrad as needs:
@@ -186,7 +186,7 @@ class Record:
 
     def cuda_source(self, *args: object, arch: str | None = None, **kwargs: object) -> str:
         """The CUDA text of a call's kernels."""
-        made, compiler = self.built(args, kwargs, "cuda"), _compiler()
+        made, compiler = self.built(args, kwargs, "cuda"), compiler_now()
         measured = compiler.measure(made, self.segment(args, kwargs).arguments)
         return str(compiler.cuda_text(made, *measured, expand_arch(arch or default_arch())).source)
 
@@ -206,7 +206,7 @@ class Record:
     def rewritten_source(self, *args: object, **kwargs: object) -> str:
         """The function with what is compiled as a call."""
         self.built(args, kwargs)  # raises where it is not compiled
-        return str(_compiler().rewritten_source(self.function))
+        return str(compiler_now().rewritten_source(self.function))
 
     def explain(
         self, args: tuple[object, ...], kwargs: Mapping[str, object], arch: str | None = None
@@ -214,13 +214,13 @@ class Record:
         """What becomes of a call; the CUDA texts are for `arch`."""
         name, gradients = self.dispatcher.name, self.dispatcher.gradients
         try:
-            made = _compiler().build_call(self.segment(args, kwargs), self.config)
+            made = compiler_now().build_call(self.segment(args, kwargs), self.config)
         except Stop as stop:
             return report_eager(name, unsupported(stop), gradients)
         except NeedsGrad as needs:
             reason = UsageError(f"{needs} requires a gradient")
             return report_eager(name, reason, gradients + 1)
-        compiler = _compiler()
+        compiler = compiler_now()
         measured = compiler.measure(made, self.segment(args, kwargs).arguments)
         texts = compiler.kernel_texts(made, *measured, expand_arch(arch or default_arch()))
         return report_program(name, made, measured[0], texts, gradients)
@@ -240,7 +240,7 @@ def _follow_log(asked: str) -> None:
     log.follow(asked)
 
 
-def _compiler() -> Any:
+def compiler_now() -> Any:
     """The compiler, loaded by the first call that needs it: `import astjit` stays quick."""
     from astjit import compiler  # noqa: PLC0415
 

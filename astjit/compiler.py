@@ -14,7 +14,7 @@ from astjit.fusion.kernel import Group, Parts, is_free
 from astjit.ir.function import Function
 from astjit.passes.pipeline import run
 from astjit.runtime.entry import Loaded
-from astjit.runtime.load import load, measure, program
+from astjit.runtime.load import interpret_call, load, measure, program
 from astjit.runtime.program import Program
 from astjit.runtime.texts import cuda_text, kernel_texts
 from astjit.targets.spec import Target
@@ -26,6 +26,7 @@ __all__ = [
     "build",
     "build_call",
     "cuda_text",
+    "interpret_call",
     "kernel_texts",
     "load_call",
     "lowered",

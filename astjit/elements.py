@@ -16,18 +16,21 @@ For example:
 """
 
 import functools
+import linecache
 import types
 from collections.abc import Callable
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, cast, overload
 
 import torch
 
-from astjit.api import TEXTS, Record, config_of, explain
+from astjit.api import TEXTS, Record, compiler_now, config_of, explain
 from astjit.config import Config, Numerics
-from astjit.errors import InternalError, UsageError
+from astjit.errors import InternalError, TripLimit, UsageError
 from astjit.frontend.elements.lowering import Element
-from astjit.frontend.stops import NeedsGrad, Stop
+from astjit.frontend.stops import NeedsGrad, Stop, from_signal
 from astjit.frontend.torch_api import state_is_plain
+from astjit.ir.function import Function
+from astjit.ops.spec import Kind
 from astjit.report.explain import Report
 from astjit.runtime.dispatch import MOST_PROGRAMS, CacheInfo, Dispatcher, unsupported
 from astjit.runtime.entry import Loaded
@@ -88,7 +91,14 @@ class ElementRecord(Record):
         super().__init__(function, config)
 
     def _dispatch(self) -> Dispatcher:
-        return ElementDispatcher(self.function, self.config, self._load)
+        return ElementDispatcher(self.function, self.config, self._load, self._explain_failure)
+
+    def _explain_failure(self, values: tuple[object, ...]) -> None:
+        """Raise what Python would where a kernel failed, for the element for which it failed."""
+        compiler, segment = compiler_now(), self._segment(values)
+        made = compiler.build_call(segment, self.config)
+        raise_only_limit(made.function)
+        compiler.interpret_call(made, segment.arguments)
 
     def again(self, config: Config) -> Any:
         """The function compiled with other options, for elements still."""
@@ -106,8 +116,14 @@ class ElementDispatcher(Dispatcher):
     raises; where more programs are needed than are kept the oldest is forgotten.
     """
 
-    def __init__(self, original: types.FunctionType, config: Config, build: Any) -> None:
-        self._original = original
+    def __init__(
+        self,
+        original: types.FunctionType,
+        config: Config,
+        build: Callable[[tuple[object, ...]], Loaded],
+        explain_failure: Callable[[tuple[object, ...]], None],
+    ) -> None:
+        self._original, self._explain_failure = original, explain_failure
         super().__init__(original, config, build, self._eager)
 
     def missed(self, *values: object) -> object:
@@ -132,15 +148,25 @@ class ElementDispatcher(Dispatcher):
             return self.entry.run(*values)
         with self._lock:
             for program in tuple(self._programs):
-                if (result := program(*values)) is not MISS:
+                if (result := self._attempt(program, values)) is not MISS:
                     return result
             loaded = self._loaded_for(values)
-        result = loaded.run(*values)
+        result = self._attempt(loaded.run, values)
         if result is MISS:
             raise InternalError(f"its own guards do not hold: {loaded.why_not(*values)}")
         if loaded.warning:
             self._warn(loaded.warning)
         return result
+
+    def _attempt(self, program: Callable[..., object], values: tuple[object, ...]) -> object:
+        """A program's results; where a kernel failed, what Python raises."""
+        try:
+            return program(*values)
+        except Exception as error:
+            if from_signal(error):
+                raise
+            self._explain_failure(values)
+            raise
 
     def _loaded_for(self, values: tuple[object, ...]) -> Loaded:
         """One program more.
@@ -162,6 +188,21 @@ class ElementDispatcher(Dispatcher):
         self._reasons += [reason for reason in reasons[-1:] if reason]
         self._programs.append(loaded.run)
         return loaded
+
+
+def raise_only_limit(function: Function) -> None:
+    """Raise TripLimit if a loop with a limit is the only thing in a function that can fail.
+
+    Then nothing need be run again, which may take long.
+    """
+    nodes = [n for n in function.body.walk() if n.op.kind in (Kind.BODY, Kind.CONTROL)]
+    limited = [n for n in nodes if n.fields.get("limit") is not None]
+    others = [n for n in nodes if n.op.kind is Kind.BODY]
+    if len(limited) != 1 or others:
+        return
+    (node,), place = limited, limited[0].location
+    line = "" if place is None else linecache.getline(place.file, place.line)
+    raise TripLimit(cast("int", node.fields["limit"]), place, line)
 
 
 def _needs_gradient(needs: NeedsGrad) -> UsageError:

@@ -66,12 +66,27 @@ def measure(
         made: any program of the function.
         arguments: values of all parameters by name, in order.
     """
-    values_of = zip(made.reads.parameters, arguments.values(), strict=True)
-    names = {**made.reads.constants, **dict(values_of)}
-    values = [eval(param.path, names) for param in made.function.params]
+    values = _inputs(made, arguments)
     pairs = zip(made.function.params, values, strict=True)
     pointers: dict[Value, int] = {p: v.data_ptr() for p, v in pairs if isinstance(v, torch.Tensor)}
     return bind_sizes(made.function.params, values), pointers
+
+
+def _inputs(made: Program, arguments: Mapping[str, object]) -> list[Any]:
+    """The values of a program's inputs in a call."""
+    values_of = zip(made.reads.parameters, arguments.values(), strict=True)
+    names = {**made.reads.constants, **dict(values_of)}
+    return [eval(param.path, names) for param in made.function.params]
+
+
+def interpret_call(made: Program, arguments: Mapping[str, object]) -> None:
+    """Run a call through PyTorch for what it raises.
+
+    Args:
+        made: a program of it.
+        arguments: values of all parameters by name, in order.
+    """
+    interpret(made.function, _inputs(made, arguments))
 
 
 def load(made: Program, machine: Machine | None = None) -> Loaded:
