@@ -144,7 +144,7 @@ class Entry:
         self.parameters = tuple(p.name for p in parameters)
         names = Names((*self.parameters, *dir(builtins), *keyword.kwlist))
         own = names.take(getattr(original, "__name__", "function"), "function")
-        namespace: dict[str, object] = {}
+        namespace: dict[str, Any] = {}
 
         def known(wish: str, value: object) -> str:
             name = names.take(wish)
@@ -162,7 +162,6 @@ class Entry:
             "ad": known("forward_ad", forward_ad),
             "off": known("disabled", OFF),
             "original": known("original", original),
-            "eager": "",
             "calls": known("calls", calls),
             "programs": known("programs", programs),
             "MISS": known("MISS", MISS),
@@ -181,19 +180,17 @@ class Entry:
             "declared": _declared(parameters, unset),
         }
         words["eager"] = words["original"] if eager is None else known("eager", eager)
-        words["defaults"] = _defaults(parameters, words["original"], unset)
-        words["filled"] = ""
+        words |= {"defaults": _defaults(parameters, words["original"], unset), "filled": ""}
         if words["defaults"]:
             words["wrong"] = known("wrong_defaults", (TypeError, LookupError))
             words["without"] = known("without_defaults", partial(_without_defaults, original))
             words["filled"] = _FILLED.format(**words, indented=indent(words["defaults"], "    "))
         self.text = _BODY.format(**words)
         exec(compile(self.text, f"<astjit entry of {own}>", "exec"), namespace)
-        made: Any = namespace
-        self.call: types.FunctionType = made[words["name"]]
-        self.bind: Callable[..., tuple[object, ...]] = made[words["bind"]]
+        self.call: types.FunctionType = namespace[words["name"]]
+        self.bind: Callable[..., tuple[object, ...]] = namespace[words["bind"]]
         self.bind.__qualname__ = getattr(original, "__qualname__", own)  # named in TypeErrors
-        self.run: Callable[..., object] = made[words["run"]]
+        self.run: Callable[..., object] = namespace[words["run"]]
 
 
 def _defaults(parameters: Sequence[inspect.Parameter], original: str, unset: str) -> str:
