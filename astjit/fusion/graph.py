@@ -26,6 +26,7 @@ class Graph:
         self.position = {n: i for i, n in enumerate(self.nodes)}
         self._users: dict[Value, set[Node | None]] = {}
         self._after: dict[Node, tuple[Node, ...]] = {}
+        self._ends = [*range(len(self.nodes))]  # for a place a later one of its stretch
         for node in (n for n in self.nodes if n.op.kind is not Kind.VIEW):
             for value in operands(node):
                 self._users.setdefault(root_of(value), set()).add(node)
@@ -48,7 +49,7 @@ class Graph:
             group: nodes that are to run at once.
             together: the nodes that run at once with a node outside.
         """
-        last = max(self.position[n] for n in group)
+        last = self._end(max(self.position[n] for n in group))
         todo = [user for n in group for user in self._next(n) if user not in group]
         seen = set(todo)
         while todo:
@@ -63,6 +64,25 @@ class Graph:
                     seen.add(user)
                     todo.append(user)
         return None
+
+    def join(self, group: Iterable[Node]) -> None:
+        """Note that nodes run at once: the stretch from the first to the last is one.
+
+        What lies behind a stretch feeds nothing in it: values flow forward, and no group of nodes
+        that run at once reaches over the end of a stretch.
+        """
+        places = [self.position[n] for n in group]
+        at, last = self._end(min(places)), self._end(max(places))
+        while at < last:
+            self._ends[at] = last
+            at = self._end(at + 1)
+
+    def _end(self, at: int) -> int:
+        """The last place of the stretch of a place (disjoint sets, paths halved)."""
+        ends = self._ends
+        while ends[at] != at:
+            ends[at] = at = ends[ends[at]]
+        return at
 
     def _next(self, node: Node) -> tuple[Node, ...]:
         """The nodes that read a node's results; grouping asks again and again."""

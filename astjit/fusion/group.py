@@ -159,6 +159,7 @@ class Grouping:
         except Unfit:
             return False
         self.of.update(dict.fromkeys(made.nodes, made))
+        self.graph.join(made.nodes)
         return True
 
     def edges(self) -> list[tuple[Node, Node]]:

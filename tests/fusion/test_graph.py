@@ -50,6 +50,27 @@ def test_between_sees_what_runs_together():
     assert graph.between({a, e}, lambda node: (node,)) is None
 
 
+def test_between_sees_what_runs_together_with_something_earlier():
+    """%c feeds the group {a, b}, the group feeds %e, and %c and %e are one kernel."""
+    graph = Graph(
+        parse("""fn f(%x: f32[n]):
+  %c = neg %x
+  %a = exp %x
+  %b = add %a, %c
+  %d = sin %a
+  %e = cos %d
+  %y = sum %e
+  return %b, %y
+""")
+    )
+    c, a, b, d, e, last = graph.nodes
+    together = lambda node: (c, e) if node in (c, e) else (node,)  # noqa: E731
+    assert graph.between({a, b}, together) is None  # nobody said so yet: behind b nothing matters
+    graph.join((c, e))
+    assert graph.between({a, b}, together) in (d, e)
+    assert graph.between({e, last}, lambda node: (node,)) is None
+
+
 def test_a_region_captures():
     function = parse("""fn f(%c: bool[], %x: f32[n], %w: f32[n]):
   %r = if %c : f32[n] {
