@@ -2,14 +2,16 @@
 // Where threads wait for each other: a short while awake, then asleep, so that one that has no
 // core does not wait for one that merely spins on it, as OpenMP's barrier does for milliseconds.
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
-extern "C" long syscall(long, ...);
+extern "C" long kernel_call(long, ...) __asm__("syscall");  // a name that no header declares
 #if defined(__x86_64__)
 constexpr long futex = 202;
 #else
 constexpr long futex = 98;
 #endif
-static inline void sleep_while(int* word, int value) { syscall(futex, word, 128, value, nullptr); }
-static inline void wake_all(int* word) { syscall(futex, word, 129, 0x7fffffff); }
+static inline void sleep_while(int* word, int value) {
+  kernel_call(futex, word, 128, value, nullptr);
+}
+static inline void wake_all(int* word) { kernel_call(futex, word, 129, 0x7fffffff); }
 #else
 extern "C" int sched_yield();
 static inline void sleep_while(int*, int) { sched_yield(); }
