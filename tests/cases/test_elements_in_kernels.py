@@ -61,7 +61,7 @@ def root(a):
 
 
 def test_a_loop_and_rows_that_threads_share_are_one_unit():
-    """A loop looks for Ctrl-C, with system headers; threads that share rows call the system, too."""
+    """A loop looks for Ctrl-C with system headers; threads that share rows call the system."""
 
     @astjit.compile(fullgraph=True)
     def both(x):
