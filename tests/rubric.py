@@ -58,7 +58,13 @@ def declarations(text):
 
 def _scope(plain, start, end):
     """From a declaration to the end of its block; of the block that follows for a parameter."""
-    before = plain[:start]
+    blocks = [0]  # where what lies in each open block begins
+    for at in range(start):
+        if plain[at] == "{":
+            blocks.append(at)
+        elif plain[at] == "}":
+            blocks.pop()
+    before = plain[blocks[-1] : start]
     inside = before.count("(") > before.count(")")
     depth = 0
     for at in range(end, len(plain)):

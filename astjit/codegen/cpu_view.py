@@ -68,6 +68,7 @@ class CpuView:
     """A kernel as the CPU templates see it."""
 
     places = Places
+    either: frozenset[Value] = frozenset()
 
     def __init__(self, renamed: Renamed, source: SourceLine) -> None:
         kernel, schedule, scope = renamed.kernel, renamed.schedule, renamed.scope
@@ -78,11 +79,11 @@ class CpuView:
         self.scratch = [v for v, place in self.kept.items() if place == "scratch"]
         self.writer = Writer(kernel, CPU, scope, vectors=self.vectors)
         self.writer.flow = LaneFlow(self.comments, *CPU_FLOW).write
+        self.writer.either = self.either
         for param, name in zip(kernel.numbers, renamed.numbers, strict=True):
             self.writer.texts[param] = Text(name)
         cuts = cut(kernel, self.kept)
-        plain = cut(kernel, {}).passes
-        self.elements = {r for p in plain for n in p.nodes for r in n.results}
+        self.elements = {r for p in cut(kernel, {}).passes for n in p.nodes for r in n.results}
         self.rows: dict[str, str] = {}
         self.scratch_names: dict[Result, str] = {}
         at = (self.rows, self.kept, self.scratch_names)
@@ -232,8 +233,8 @@ class CpuView:
         uses = self._scalar_uses()
         lines: list[str] = []
         for node in nodes:
-            made = self.writer.write([node], uses, lambda n: self._scalar_load(n, uses))
-            lines += [*self.comments.of([node]), *made] if made else []
+            if made := self.writer.write([node], uses, lambda n: self._scalar_load(n, uses)):
+                lines += [*self.comments.of([node]), *made]
         return lines
 
     def _scalar_uses(self) -> Counter[Value]:
@@ -246,20 +247,17 @@ class CpuView:
         return uses
 
     def _scalar_load(self, node: Node, uses: Counter[Value]) -> list[str] | None:
-        if node.regions:
-            return None
         if is_position(node):
             self.writer.texts[node.result] = Text(index_name(position_axis(node)))
             return []
-        if not is_load(node):
+        if node.regions or not is_load(node):
             return None
         (value,) = node.results
         buffer = self.kernel.buffer(node.operands[0])
         text = Text(self.at.scalar(buffer))
         if "*" in access_axes(node):
-            text = Text(
-                f"{self.rows.get(buffer.name, buffer.name)}[{self.at.offset(node, self.writer)}]"
-            )
+            base = self.rows.get(buffer.name, buffer.name)
+            text = Text(f"{base}[{self.at.offset(node, self.writer)}]")
         if buffer.dtype.is_half:
             text = Text(f"element({text.text})")
         text = self.at.guarded(node, text, self.writer)
@@ -273,12 +271,11 @@ class CpuView:
 
     def _steps(self, here: Pass, indent: int) -> list[Step]:
         lines = self._scalar_lines(here.scalars)
-        leads = "if (team.leads()) " if self.kernel.reduced else ""
         for node in here.scalar_stores:
-            lines += [*self.comments.of([node]), leads + self._scalar_store(node)]
+            lines += [*self.comments.of([node]), self._led(self._scalar_store(node))]
         for node in here.totals:
             text = self.writer.text(node.values[0], dtype_of(node.result.type)).text
-            lines.append(f"{leads}{self.parts[node]}[{self.space.line}] = {text};")
+            lines.append(self._led(self._part_store(self.parts[node], text)))
         if not here.sweeps:
             return [Step(block(lines, indent), None)] if lines else []
         steps: list[Step] = []
@@ -295,6 +292,13 @@ class CpuView:
             steps.append(Step(block([*lines, *comments], indent), sweep))
             lines = self._found(reductions) if len(reductions) > 1 else []
         return [*steps, Step(block(lines, indent), None)] if lines else steps
+
+    def _part_store(self, part: str, text: str) -> str:
+        return f"{part}[{self.space.line}] = {text};"
+
+    def _led(self, line: str) -> str:
+        """A line for one of the threads that share a row."""
+        return f"if (team.leads()) {line}" if self.kernel.reduced else line
 
     def _found(self, reductions: list[Node]) -> list[str]:
         """Names for the results of a sweep with several reductions."""
@@ -347,12 +351,10 @@ class CpuView:
             lines.append(f"return lanes_of({', '.join(values)});")
             self._last_found = self.writer.names.take("found")
             declared = f"const auto {self._last_found} = "
-            each = f"Each<{', '.join(structs)}>"
-            return Sweep(declared, each, "", "", block(lines, indent))
+            return Sweep(declared, f"Each<{', '.join(structs)}>", "", "", block(lines, indent))
         lines.append(f"return {values[0]};")
-        result = reductions[0].result
-        made = dtype_of(result.type)
-        declared = self.writer.declare(result, Text("")).removesuffix(";")
+        made = dtype_of(reductions[0].result.type)
+        declared = self.writer.declare(reductions[0].result, Text("")).removesuffix(";")
         init, kind = initial(combines[0].name, made.name), CPU.value_types[made.name]
         return Sweep(declared, structs[0], init, kind, block(lines, indent))
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from astjit.codegen import cpu_columns, cpu_view, cuda_columns, cuda_view
 from astjit.codegen.cpu_columns import CpuColumns
+from astjit.codegen.cpu_rows import CpuRows, rows_are_lanes
 from astjit.codegen.cpu_view import CpuView
 from astjit.codegen.cuda_columns import CudaColumns
 from astjit.codegen.cuda_view import CudaView
@@ -17,9 +18,11 @@ from astjit.fusion.kernel import Kernel
 from astjit.fusion.schedule import Schedule
 from astjit.location import Location
 from astjit.text.environment import render
+from astjit.types.dtype import BOOL
 
 SourceLine = Callable[[Location], str]
 _MOVES = frozenset({"load", "store", "load_strided", "store_strided", "element", "put"})
+_CPU_MOVES = _MOVES | {"fill", "sweep", "reduce"}  # others than core's come with what is named too
 _CPU_HALF = re.compile(r"\b(?:bf16|f16|round_bf16|round_f16)\b")
 
 
@@ -45,16 +48,21 @@ def cpu_unit(
         features: the compiler options it is meant for, shown in the first line.
     """
     texts, entries, names = [], {}, helper_names("cpu")
+    wanted = {"core"}
     for kernel, schedule in kernels:
+        if schedule.vector != 1 and any(b.dtype is BOOL for b in kernel.buffers):
+            wanted.add("truth")
         columns = kernel.kind == "column"
         fixed = cpu_columns.FIXED if columns else cpu_view.FIXED
         renamed = rename(kernel, schedule, names, fixed, "_kernel")
-        view = (CpuColumns if columns else CpuView)(renamed, source_line)
+        rows = not columns and rows_are_lanes(kernel, schedule)
+        kind = CpuColumns if columns else CpuRows if rows else CpuView
+        view = kind(renamed, source_line)
         entries[kernel.name] = view.entry()
         body = render(KINDS[kernel.kind].template(schedule), **view.values())
         texts.append(tidy(body))
     section = "\n".join(texts)
-    wanted = used_pieces("cpu", section, _MOVES) | {"core"}
+    wanted |= used_pieces("cpu", section, _CPU_MOVES)
     if _CPU_HALF.search(section):
         wanted.add("half")
     if re.search(r"\b(?:element|put)\(", section):

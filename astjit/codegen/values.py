@@ -61,13 +61,14 @@ class Writer:
         self.again = "_v"
         self.flow: Writing = _no_flow
         self.elements: set[Value] = set()  # values whose text is a vector
+        self.either: frozenset[Value] = frozenset()  # a number, or a vector of one a row (CPU)
 
     spreads: ClassVar = {"vf": "fill", "vi": "every_lane", "vl": "spread"}
 
     def inner(self) -> "Writer":
         """A writer for a block inside this one: it sees these names, ours does not see its own."""
         made = Writer(self.kernel, self.dialect, self.names.child(), vectors=self.vectors)
-        made.texts, made.elements = dict(self.texts), set(self.elements)
+        made.texts, made.elements, made.either = dict(self.texts), set(self.elements), self.either
         made.again, made.flow = self.again, self.flow
         return made
 
@@ -81,6 +82,8 @@ class Writer:
     def type_name(self, value: Value) -> str:
         """The C type of a value's local name."""
         dtype = dtype_of(value.type)
+        if value in self.either:
+            return "auto"
         if self.vectors and value in self.elements:
             return {BOOL: "vi", I64: "vl"}.get(dtype, "vf")
         return self.dialect.value_types[dtype.name]

@@ -272,20 +272,19 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
 
 
 def is_float_kernel(kernel: Kernel) -> bool:
-    """Whether every element value is a 32-bit float or the outcome of a comparison of such."""
+    """Whether every element value is a 32-bit float or a truth value."""
     flows = any(node.regions for node in kernel.body.nodes)
     if flows and not all(map(_in_lanes, kernel.body.walk())):
         return False
-    floats = ("f32", "bf16", "f16", *(("i64",) if flows else ()))
+    floats = ("f32", "bf16", "f16", "bool", *(("i64",) if flows else ()))
     along = {*kernel.swept, kernel.inner}
     if any(b.dtype.name not in floats for b in kernel.buffers if along & set(b.axes)):
         return False
-    combines = [str(n.fields["combine"]) for n in kernel.body.nodes if is_reduce(n)]
-    if not all(COMBINES[name].vectors for name in combines):
+    reductions = [n for n in kernel.body.nodes if is_reduce(n)]
+    if not all(COMBINES[str(n.fields["combine"])].vectors for n in reductions):
         return False
-    reduced = [n.results[0].type for n in kernel.body.nodes if is_reduce(n)]
-    if flows and not all(str(kind).startswith("f32") for kind in reduced):
-        return False
+    if any(not str(n.results[0].type).startswith("f32") for n in reductions):
+        return False  # -1 stands for true in a lane: no order of truth values
     known = facts(kernel)
     elements = [v for v, fact in known.items() if is_element(kernel, fact.axes)]
     loads = (v.node for v in elements if isinstance(v, Result) and isinstance(v.node, Node))

@@ -60,3 +60,30 @@ def test_the_largest_of_bools_is_whether_any_is_true():
     for ours, eager in zip(compiled(x), extremes(x), strict=True):
         assert ours.dtype is torch.bool
         assert torch.equal(ours, eager)
+
+
+def masks(x, m, row, column):
+    return (
+        torch.softmax((x * 0.125).masked_fill(~m, float("-inf")), -1),
+        (x * m).sum(-1),
+        torch.where(m & row | column, x, -x),
+        m ^ (x > 0),
+        torch.where(m, True, row),
+        m.float().mean(0),
+        x.masked_fill(column, 2.0) + row,
+    )
+
+
+def test_bools_in_memory_are_read_and_written_by_lanes():
+    torch.manual_seed(0)
+    compiled = astjit.compile(masks, fullgraph=True)
+    for cols in (37, 2, 16):
+        x = torch.randn(6, cols)
+        m, row, column = torch.rand(6, cols) > 0.3, torch.rand(cols) > 0.5, torch.rand(6, 1) > 0.5
+        m[:, 0] = True
+        text = compiled.cpp_source(x, m, row, column)
+        assert "load(m_row + col, mask)" in text
+        assert "reduce_each" not in text
+        for got, wanted in zip(compiled(x, m, row, column), masks(x, m, row, column), strict=True):
+            assert got.dtype is wanted.dtype
+            torch.testing.assert_close(got, wanted)

@@ -1,15 +1,13 @@
 extern "C" void softmax_kernel(const float* x, float* out, long rows, long cols, int threads) {
-  Team team(rows, cols, threads);
-#pragma omp parallel num_threads(threads)
-  for (long row = team.first(); row < team.last(); ++row) {
-    const float* x_row = x + row * cols;
-    float* out_row = out + row * cols;
+  for_rows<2>(rows, cols, cols, threads, [=](auto& team, long row) INLINE {
+    const auto x_row = team.in(0, x + row * cols, cols);
+    const auto out_row = team.out(1, out + row * cols, cols);
     // return torch.softmax(x, dim=-1)   (functions.py:20)
-    const float row_max = reduce<Max>(team, cols, [=](long col, auto mask) INLINE {
+    const auto row_max = reduce<Max>(team, cols, [=](long col, auto mask) INLINE {
       const vf x_v = load(x_row + col, mask);
       return x_v;
     });
-    const float row_sum = reduce<Sum>(team, cols, [=](long col, auto mask) INLINE {
+    const auto row_sum = reduce<Sum>(team, cols, [=](long col, auto mask) INLINE {
       const vf x_v = load(x_row + col, mask);
       const vf exp_value = exp(x_v - row_max);
       store(out_row + col, exp_value, mask);
@@ -19,5 +17,6 @@ extern "C" void softmax_kernel(const float* x, float* out, long rows, long cols,
       const vf exp_v = load(out_row + col, mask);
       store(out_row + col, exp_v / row_sum, mask);
     });
-  }
+    team.write(out_row);
+  });
 }
