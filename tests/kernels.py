@@ -14,6 +14,7 @@ from astjit.codegen.emit import cpu_unit
 from astjit.fusion.kernel import Group
 from astjit.fusion.launch import launch
 from astjit.fusion.schedule import schedule
+from astjit.fusion.split import launches
 from astjit.targets.cxx import flags
 from astjit.types.shape import evaluate
 from tests.emulator import emulate
@@ -145,8 +146,30 @@ def emulate_launch(text, entry, buffers, values, plan, order="natural", seed=0):
     assert not arrived.any()
 
 
+def emulate_split(text, kernel, chosen, buffers, values, plan, order="natural"):
+    """Run all launches of a variant in a text, which share a workspace; assert clean reports."""
+    counters, arrays, missed = torch.zeros(256, dtype=torch.int32), {}, {}
+    for one, _ in launches(kernel, chosen):
+        entry = text.entries[one.name]
+        parts = [a for a in entry.arguments if a.role == "part"]
+        new = [a.name for a in parts if a.array not in arrays]
+        for a in parts:
+            arrays.setdefault(a.array, part_of(text, entry, a.name, plan))
+        known = {**values, **buffers, **{a.name: arrays[a.array] for a in parts}}
+        args = [{**known, "arrived": counters}[a.name] for a in entry.arguments]
+        report = emulate(
+            text.helpers, text.kernels, entry.name, None, args, plan.grid, plan.block,
+            schedule=order, uninitialised=new,
+        )  # fmt: skip
+        assert not report.errors, report.errors
+        for name, count in report.unwritten.items():
+            missed[name] = min(count, missed.get(name, count))
+        assert not counters.any()
+    assert not any(missed[name] for name in missed if name in buffers), missed
+
+
 def part_of(text, entry, name, plan):
-    """One value of each block, of the type that the text says."""
+    """What each block leaves, of the type that the text says."""
     kind = re.search(rf"([a-z][a-z ]*)\* {name}\b", text.kernels[text.kernels.index(entry.name) :])[
         1
     ]
@@ -154,7 +177,7 @@ def part_of(text, entry, name, plan):
         kind
     )
     blocks = prod(plan.grid)
-    return torch.zeros(blocks, dtype=getattr(torch, dtype or "bool"))
+    return torch.zeros(blocks * plan.left, dtype=getattr(torch, dtype or "bool"))
 
 
 def run_parts(function, parts, inputs, sizes, run):

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from astjit.codegen.address import Space as Loops
 from astjit.codegen.address import index_name, split_line
-from astjit.codegen.cuda_lanes import WIDE
-from astjit.codegen.cuda_reductions import Reduction, initial
+from astjit.codegen.cuda_lanes import WIDE, Step
+from astjit.codegen.cuda_reductions import Reduction, Total, initial
 from astjit.codegen.cuda_view import FIXED as ROW_NAMES
-from astjit.codegen.cuda_view import CudaView, Step
+from astjit.codegen.cuda_view import CudaView
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import Text
 from astjit.codegen.names import Names
@@ -45,6 +45,7 @@ class CudaColumns(CudaView):
         reductions = [r for step in self.steps for r in step.reductions]
         alone = len(reductions) == 1 and not any(step.sweeps for step in self.steps[1:])
         used = "\n".join(x for t in self.steps for x in (*t.lines, *t.loads, *t.stores))
+        used = "\n".join([used, *(self.tail or [])])
         outer = kernel.parallel[:-1]
         slab = index_name(outer[0]) if len(outer) == 1 else "line"
         setup = split_line(Loops(outer, self.space.inner, "line"), self.index)
@@ -66,6 +67,8 @@ class CudaColumns(CudaView):
             "steps": [(t, self._starts_of(t)) for t in self.steps],
             "tiles": list(self.tiles.items()),
             "combine": "column_reduce" if alone else "column_reduce_all",
+            "left": self.left,
+            "tail": self.tail,
             "block": block,
         }
 
@@ -89,10 +92,13 @@ class CudaColumns(CudaView):
         return starts, [line for name, line in named if name not in moving]
 
     # -- columns -------------------------------------------------------------------------------
-    def _step(self, here: Pass) -> Step | None:
+    def _before(self, here: Pass) -> list[str]:
         column = [n for n in here.scalars if self.columns.holds(n.results[0])]
         slab = [n for n in here.scalars if n not in column]
-        lines = self._scalar_lines(slab) + self._column_lines(column, here.scalar_stores)
+        return self._scalar_lines(slab) + self._column_lines(column, here.scalar_stores)
+
+    def _step(self, here: Pass) -> Step | None:
+        lines = self._before(here)
         if not here.sweeps:
             return Step([], lines, [], [], [], [], False) if lines else None
         comments = self.comments.of([*here.nodes, *here.reductions, *here.stores])
@@ -137,7 +143,8 @@ class CudaColumns(CudaView):
                 text = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
                 lanes.append(f"{vector}[v] = {text};")
             last.append(self.lanes.store(buffer, vector))
-        return [*lines, *declared, *_each_lane(lanes, self.schedule.vector), *_first_group(last)]
+        each = _each_lane(lanes, self.schedule.vector)
+        return [*lines, *declared, *each, *self._first_group(last)]
 
     def _column_load(self, node: Node) -> str:
         buffer = self.kernel.buffer(node.operands[0])
@@ -160,6 +167,17 @@ class CudaColumns(CudaView):
         vector, dtype = self.held.get(value, ("", None))
         return vector if dtype is buffer.dtype else ""
 
+    def _first_group(self, stores: list[str]) -> list[str]:
+        """Stores of columns, by one of the threads that know them."""
+        condition = f"if ({self.first}threadIdx.y == 0 && inside)"
+        if len(stores) < 2:
+            return [f"{condition} {store}" for store in stores]
+        return [f"{condition} {{", *(f"  {store}" for store in stores), "}"]
+
+    def _gathered(self, total: Total) -> str:
+        s, given = self.schedule, f"{total.init}, {total.part}, {total.slot}"
+        return f"column_parts_reduce<{total.struct}, {s.threads}, {s.rows}>({given})"
+
     def _reduction(self, node: Node) -> Reduction:
         (result,) = node.results
         combine = COMBINES[str(node.fields["combine"])]
@@ -175,7 +193,7 @@ class CudaColumns(CudaView):
             tile = self.tiles[kind] = "tile"
         given = f"{lanes}" if kind == "float" else f"{lanes}, {kind}"  # infinity is a float
         init = f"splat<{given}>({initial(combine.name, dtype)})"
-        return Reduction(vector, f"Vec<{kind}, {lanes}>", init, struct, tile)
+        return Reduction(vector, f"Vec<{kind}, {lanes}>", init, struct, tile, kind)
 
     def _accumulate(self, node: Node, inner: Writer, reduction: Reduction) -> str:
         return super()._accumulate(node, inner, replace(reduction, name=f"{reduction.name}[v]"))
@@ -187,11 +205,3 @@ def _each_lane(lines: list[str], lanes: int) -> list[str]:
         return []
     head = f"for (int v = 0; v < {lanes}; ++v) {{"
     return ["#pragma unroll", head, *(f"  {line}" for line in lines), "}"]
-
-
-def _first_group(stores: list[str]) -> list[str]:
-    """Stores of columns, by one of the threads that know them."""
-    condition = "if (threadIdx.y == 0 && inside)"
-    if len(stores) < 2:
-        return [f"{condition} {store}" for store in stores]
-    return [f"{condition} {{", *(f"  {store}" for store in stores), "}"]

@@ -6,8 +6,10 @@ it is used and narrowed where it is stored.
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from astjit.codegen.address import Space, index_name, inner_stride, line_offset, picked
+from astjit.codegen.cuda_reductions import Reduction
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import RANKS, Text, number
 from astjit.codegen.values import Writer, count_uses, dtype_of, user_name
@@ -30,6 +32,31 @@ from astjit.types.dtype import I64, DType
 
 WIDE = "static_cast<long long>({0})"  # an index of 64 bits
 _ROUND = OPS["round_to"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pass over a row.
+
+    Attributes:
+        comments: the source lines it computes.
+        lines: per-row statements before it.
+        reductions: accumulators.
+        loads: vector loads and declarations of vectors to store.
+        lanes: statements for one lane.
+        stores: vector stores.
+        sweeps: whether there is anything to do at elements.
+        guarded: whether lanes beyond the row must do nothing, though it writes nothing.
+    """
+
+    comments: list[str]
+    lines: list[str]
+    reductions: list[Reduction]
+    loads: list[str]
+    lanes: list[str]
+    stores: list[str]
+    sweeps: bool
+    guarded: bool = False
 
 
 def picked_offset(node: Node, buffer: Buffer, writer: Writer) -> str:

@@ -16,6 +16,7 @@ class Reduction:
         init: what it starts from.
         struct: the helper that combines.
         slot: its row of shared memory.
+        element: the C type of one value: in a column kernel `kind` is a vector of them.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Reduction:
     init: str
     struct: str
     slot: str
+    element: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,12 @@ class Total(Reduction):
     Attributes:
         part: the array of what each block has found.
         add: the statement that combines one of these.
+        array: which array of the workspace that is.
     """
 
     part: str
     add: str
+    array: int
 
 
 def combined(reduction: Reduction, value: str) -> str:

@@ -1,10 +1,12 @@
 """What templates/cuda may read: one kernel variant as finished lines of CUDA C++ for each pass."""
 
+import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 
 from astjit.codegen.address import index_name, line_offset, space_of, split_line
-from astjit.codegen.cuda_lanes import WIDE, Lanes, held_dtype, picked_offset
+from astjit.codegen.cuda_head import half_pieces, head
+from astjit.codegen.cuda_lanes import WIDE, Lanes, Step, held_dtype, picked_offset
 from astjit.codegen.cuda_reductions import Reduction, Total, combined, initial, slots_of
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.expression import RANKS, Text, number
@@ -12,7 +14,7 @@ from astjit.codegen.flow import cuda_flow
 from astjit.codegen.names import Names
 from astjit.codegen.rename import Renamed
 from astjit.codegen.signature import Argument, Entry
-from astjit.codegen.source import Comments, SourceLine, block, parameters, prune
+from astjit.codegen.source import Comments, SourceLine, block, prune
 from astjit.codegen.values import Writer, count_uses, dtype_of, number_ctype, user_name
 from astjit.fusion.kernel import (
     Buffer,
@@ -25,6 +27,7 @@ from astjit.fusion.kernel import (
     is_store,
     position_axis,
 )
+from astjit.fusion.split import Share, share
 from astjit.fusion.stages import Pass, cut
 from astjit.ir.function import Node
 from astjit.ir.value import Result, Value
@@ -32,36 +35,6 @@ from astjit.ops.reduce import COMBINES
 from astjit.types.dtype import I64
 
 FIXED = ("j", "v", "slots", "line", "row_start", "status", "inside", "part", "arrived")
-# Threads that a multiprocessor is to hold of a kernel that keeps 16 lanes or more, 64 registers
-# each: without it ptxas 13.5 spills a few values to get along with 48.
-RESIDENT = 1024
-FULL = 128  # bytes that a thread keeps, from which 64 registers can be too few where loads of a row
-# are guarded lane by lane or by its end in a warp: up to 128 then, instead of spills
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One pass over a row.
-
-    Attributes:
-        comments: the source lines it computes.
-        lines: per-row statements before it.
-        reductions: accumulators.
-        loads: vector loads and declarations of vectors to store.
-        lanes: statements for one lane.
-        stores: vector stores.
-        sweeps: whether there is anything to do at elements.
-        guarded: whether lanes beyond the row must do nothing, though it writes nothing.
-    """
-
-    comments: list[str]
-    lines: list[str]
-    reductions: list[Reduction]
-    loads: list[str]
-    lanes: list[str]
-    stores: list[str]
-    sweeps: bool
-    guarded: bool = False
 
 
 class CudaView:
@@ -93,6 +66,15 @@ class CudaView:
         self.uniforms = self._scalar_lines(list(cuts.uniforms))
         self.grid = kernel.kind == "full" and schedule.variant == "plain"
         self.totals: list[Total] = []
+        self.left: list[Total] = []  # what blocks that share a row leave, in this launch
+        self.found: list[Total] = []  # and in those before
+        self.tail: list[str] | None = None
+        self.first = ""  # a condition for what one of these blocks does
+        if schedule.variant == "split":
+            self.steps = [self._share(share(kernel, cuts, schedule.phase))]
+            self.uniforms = prune(self.uniforms, "\n".join(self._texts()))
+            self.finals: list[str] = []
+            return
         self.sums = self._totals(list(cuts.finals))
         self.steps = [s for p in cuts.passes if (s := self._step(p)) is not None]
         self.finals = self._final_lines(list(cuts.finals))
@@ -100,8 +82,7 @@ class CudaView:
     def values(self) -> dict[str, object]:
         """The names a template may read."""
         s = self.schedule
-        lines = [x for t in self.steps for x in (*t.lines, *t.loads, *t.lanes, *t.stores)]
-        lines += ["inside"] if self.warps else []
+        lines = [*self._texts(), *(["inside"] if self.warps else [])]
         setup = prune(self._line_setup(), "\n".join([*lines, *self.uniforms]))
         return {
             "head": self.head,
@@ -115,8 +96,15 @@ class CudaView:
             "slot_arrays": [(k, slots_of(k), n) for k, n in self.slots.items() if not self.warps],
             "totals": self.totals,
             "finals": self.finals,
+            "left": self.left,
+            "tail": self.tail,
             "block": block,
         }
+
+    def _texts(self) -> list[str]:
+        """The statements of all passes."""
+        lines = [x for t in self.steps for x in (*t.lines, *t.loads, *t.lanes, *t.stores)]
+        return lines + (self.tail or [])
 
     # -- entry point ---------------------------------------------------------------------------
     def arguments(self) -> list[Argument]:
@@ -127,8 +115,18 @@ class CudaView:
         arguments += [Argument("size", a, size) for a in self._sizes()]
         arguments += [Argument("stride", s, "long") for s in kernel.stride_names]
         arguments += [Argument("number", name, number_ctype(kernel, p)) for p, name in numbers]
-        arguments += [Argument("part", t.part, "pointer") for t in self.totals]
-        return arguments + [Argument("arrived", "arrived", "pointer")] * bool(self.totals)
+        if self.schedule.variant == "split":  # a launch of its own takes what it touches
+            words = set(re.findall(r"\w+", "\n".join(self._texts() + self.uniforms)))
+            arguments = [
+                a for a in arguments if a.role not in ("buffer", "number") or a.name in words
+            ]
+        arguments += [Argument("part", t.part, "pointer", t.array) for t in self._parts()]
+        meet = bool(self.totals) or self.tail is not None
+        return arguments + [Argument("arrived", "arrived", "pointer")] * meet
+
+    def _parts(self) -> list[Total]:
+        """The reductions whose shares are arguments."""
+        return [*self.totals, *self.found, *self.left]
 
     def entry(self) -> Entry:
         """What the entry point takes, in the user's names."""
@@ -163,35 +161,9 @@ class CudaView:
     @property
     def head(self) -> str:
         """The kernel's head up to the opening brace."""
-        declarations = []
-        for argument in self.arguments():
-            if argument.role == "buffer":
-                buffer = next(b for b in self.kernel.buffers if b.name == argument.name)
-                const = "const " if buffer.role == "in" else ""
-                kind = CUDA.memory_types[buffer.dtype.name]
-                if buffer.dtype.is_half:
-                    self.pieces.add({"bf16": "bfloat16", "f16": "float16"}[buffer.dtype.name])
-                restrict = CUDA.restrict if buffer.role != "inout" else ""
-                declarations.append(f"{const}{kind}* {restrict}{buffer.name}")
-            elif argument.role == "part":
-                kind = next(t.kind for t in self.totals if t.part == argument.name)
-                declarations.append(f"{kind}* {argument.name}")
-            elif argument.role == "arrived":
-                declarations.append("unsigned* arrived")
-            else:
-                kind = {"long": "long long"}.get(argument.ctype, argument.ctype)
-                declarations.append(f"{kind} {argument.name}")
-        s = self.schedule
-        threads = s.threads * s.rows
-        many = s.variant in ("warp", "resident") and s.per_thread * s.vector >= 16
-        many = many or self.kernel.kind == "column"  # its accumulators are vectors too
-        held = sum(held_dtype(self.kernel, v).itemsize for v in self.resident)
-        tight = s.variant == "warp" or not s.aligned
-        full = tight and s.per_thread * s.vector * held >= FULL
-        blocks = (RESIDENT // 2 if full else RESIDENT) // threads
-        bounds = f"{threads}, {blocks}" if many else str(threads)
-        first = f'extern "C" __global__ void __launch_bounds__({bounds})\n'
-        return first + parameters(f"{self.kernel.name}(", declarations, ") {")
+        parts = {t.part: t.element for t in self._parts()}
+        self.pieces |= half_pieces(self.kernel)
+        return head(self.kernel, self.schedule, self.resident, self.arguments(), parts)
 
     # -- rows ----------------------------------------------------------------------------------
     def _row_starts(self, scope: Names) -> tuple[dict[str, str], list[str]]:
@@ -307,13 +279,18 @@ class CudaView:
         return f"inside ? {text} : 0" if self.warps and terms else text
 
     # -- passes --------------------------------------------------------------------------------
-    def _step(self, here: Pass) -> Step | None:
+    def _before(self, here: Pass) -> list[str]:
+        """What is known of a row before a sweep."""
         lines = self._scalar_lines(here.scalars)
         for node in here.scalar_stores:
             lines += [*self.comments.of([node]), self._scalar_store(node)]
         for node in here.totals:
             self.writer.texts[node.result] = Text(self.sums[node].name)
             lines.append(self._accumulate(node, self.writer, self.sums[node]))
+        return lines
+
+    def _step(self, here: Pass) -> Step | None:
+        lines = self._before(here)
         if not here.sweeps:
             return Step([], lines, [], [], [], [], False) if lines else None
         comments = self.comments.of([*here.nodes, *here.reductions, *here.stores])
@@ -331,7 +308,7 @@ class CudaView:
         text = self.writer.text(value, buffer.dtype.compute).text
         at = f"{buffer.name}[{line_offset(buffer, self.space, WIDE) or '0'}]"
         text = f"narrow_{buffer.dtype.name}({text})" if buffer.dtype.is_half else text
-        guard = "if (threadIdx.x == 0) " if self.kernel.reduced else ""
+        guard = f"if ({self.first}threadIdx.x == 0) " if self.kernel.reduced else ""
         guard = "if (inside && threadIdx.x == 0) " if self.warps else guard
         return f"{guard}{at} = {text};"
 
@@ -347,29 +324,57 @@ class CudaView:
         kind = CUDA.value_types[dtype.name]
         slot = f"{slots_of(kind)}[{self.slots[kind]}]"
         self.slots[kind] += 1
-        return Reduction(name, kind, initial(combine.name, dtype), struct, slot)
+        return Reduction(name, kind, initial(combine.name, dtype), struct, slot, kind)
 
     def _accumulate(self, node: Node, inner: Writer, reduction: Reduction) -> str:
         value = inner.text(node.values[0], dtype_of(node.results[0].type))
         return combined(reduction, value.text)
 
+    # -- blocks that share a row ---------------------------------------------------------------
+    def _share(self, given: Share) -> Step:
+        """The pass of this launch, after what those before have left is combined."""
+        number = {n: at for at, n in enumerate(filter(is_reduce, self.body))}
+        lines: list[str] = []
+        for known in given.known:
+            lines += self._before(known)
+            for node in known.reductions:
+                total = self._total(self._reduction(node), number[node])
+                self.found.append(total)
+                lines.append(f"const {total.kind} {total.name} = {self._gathered(total)};")
+        self.first = "blockIdx.y == 0 && "
+        step = self._step(given.here)
+        assert step is not None
+        made = zip(step.reductions, given.here.reductions, strict=True)
+        self.left = [self._total(r, number[node]) for r, node in made]
+        self.first = ""
+        if given.tail is not None:
+            self.tail = self._before(given.tail)
+        return replace(step, lines=[*lines, *step.lines])
+
+    def _gathered(self, total: Total) -> str:
+        """What all blocks of a row have left, combined."""
+        given = f"{total.init}, {total.part}, {total.slot}"
+        kind = "" if total.kind == "float" else f", {total.kind}"  # infinities are floats
+        return f"parts_reduce<{total.struct}, {self.schedule.threads}{kind}>({given})"
+
     # -- all blocks ----------------------------------------------------------------------------
     def _totals(self, finals: list[Node]) -> dict[Node, Reduction]:
         """The reductions over all rows."""
         found = {node: self._reduction(node) for node in finals if is_reduce(node)}
-        self.totals += map(self._total, found.values())
+        self.totals += [self._total(r, at) for at, r in enumerate(found.values())]
         return found
 
-    def _total(self, r: Reduction) -> Total:
+    def _total(self, r: Reduction, array: int) -> Total:
         part = self.writer.names.take(f"{r.name}_part")
         add = combined(r, f"{part}[part]")
-        return Total(r.name, r.kind, r.init, r.struct, r.slot, part, add)
+        return Total(r.name, r.kind, r.init, r.struct, r.slot, r.element, part, add, array)
 
     def _final_lines(self, nodes: list[Node]) -> list[str]:
         """What the last block does with the results."""
         if self.grid:
             first, *rest = self.steps
-            self.steps[:], self.totals = [first], list(map(self._total, first.reductions))
+            self.steps[:] = [first]
+            self.totals = [self._total(r, at) for at, r in enumerate(first.reductions)]
             return [*first.lines, *(line for step in rest for line in step.lines)]
         lines = []
         for node in nodes:

@@ -20,11 +20,13 @@ class Argument:
         name: the buffer, axis, stride parameter or number it stands for.
         ctype: "pointer", "status" (int*), "watched" (the same, of a kernel that
             ends when someone else sets it), "long", "int", "double" or "float".
+        array: of a part on a GPU, which of the arrays: launches that follow one another share them.
     """
 
     role: Role
     name: str
     ctype: str
+    array: int = 0
 
 
 @dataclass(frozen=True, slots=True)

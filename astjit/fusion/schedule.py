@@ -6,7 +6,7 @@ narrows the accesses, so results do not depend on it (D22).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
@@ -35,6 +35,8 @@ _MOST_KEPT = 192  # bytes of a row that a thread keeps in registers: 48 of them
 _COLUMN_THREADS = 256  # of a block of a column kernel
 _COLUMN_KEPT = 128  # bytes of its rows that a thread keeps in registers
 _BLOCKS = 264  # two for each of 132 multiprocessors; no tree may depend on the device's own number
+_SHARE = 1 << 15  # bytes that a block reads at least of a row that it shares
+_LONG = 1 << 18  # bytes of a row that is shared by launches of their own
 _CAST = OPS["to"]
 Place = str  # "registers", "scratch", or the name of an output buffer
 
@@ -46,7 +48,8 @@ class Schedule:
     Attributes:
         target: "cpu" or "cuda".
         variant: "plain"; of rows "warp" (a row lives in the registers of a warp or a part of
-            one), "resident" (in those of a block) or "looped".
+            one), "resident" (in those of a block), "looped", or "split" (looped, by several blocks
+            in a launch for each pass).
         vector: elements of one access; on the CPU 1 means that lanes are left to the compiler.
         threads: of a block along a row (cuda).
         rows: of a block across rows (cuda, pointwise and "warp"), or groups that share them (cuda,
@@ -58,6 +61,7 @@ class Schedule:
         tiles_first: the grid's x counts tiles of a row and y counts rows (cuda, pointwise): for
             rows so long that y, which goes to 65,535, could not count their tiles.
         keep: (position of the node in the body, place) of every kept value.
+        phase: which of its launches (cuda, "split").
     """
 
     target: Literal["cpu", "cuda"]
@@ -70,6 +74,7 @@ class Schedule:
     wide: bool = False
     tiles_first: bool = False
     keep: tuple[tuple[int, Place], ...] = ()
+    phase: int = 0
 
     def kept(self, kernel: Kernel) -> dict[Result, Place]:
         """The kept values of `kernel` with their places."""
@@ -159,9 +164,9 @@ def _cuda_row(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sched
                 "cuda", "resident", vector, threads, 1, per_thread, aligned, wide, keep=keep
             )
     places = {v: b for v in later if (b := stored_in(kernel, v)) is not None}
-    return Schedule(
-        "cuda", "looped", vector, 512, 1, 2, aligned, wide, keep=_positions(kernel, places)
-    )
+    keep = _positions(kernel, places)
+    looped = Schedule("cuda", "looped", vector, 512, 1, 2, aligned, wide, keep=keep)
+    return _split(kernel, looped, sizes, wide=length >= 2**31 - 2**22)
 
 
 def _warp_shape(
@@ -218,7 +223,38 @@ def _cuda_column(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Sc
             return Schedule("cuda", "resident", *shape, per_thread, aligned, wide, keep=keep)
     places = {v: b for v in later if (b := stored_in(kernel, v)) is not None}
     keep = _positions(kernel, places)
-    return Schedule("cuda", "looped", *shape, 4, aligned, wide, keep=keep)
+    looped = Schedule("cuda", "looped", *shape, 4, aligned, wide, keep=keep)
+    return _split(kernel, looped, sizes, wide=max(vectors, sizes[kernel.inner], lines) >= 2**30)
+
+
+def _split(kernel: Kernel, looped: Schedule, sizes: Mapping[str, int], *, wide: bool) -> Schedule:
+    """The schedule with several blocks for each row or tile of columns, where that pays."""
+    split = replace(looped, variant="split", wide=wide)
+    return split if shares(kernel, looped, sizes) > 1 else looped
+
+
+def shares(kernel: Kernel, chosen: Schedule, sizes: Mapping[str, int]) -> int:
+    """How many blocks have a part each of a row, or of a tile of columns: 1 where it is too short.
+
+    A launch for each pass costs about what a block reads in `_LONG` bytes' time; one launch, whose
+    last block goes on alone, is cheaper.
+    """
+    apart = not any(map(is_final, kernel.body.nodes)) and all(
+        set(kernel.axes) == set(b.axes) for b in kernel.buffers if b.role == "inout"
+    )
+    if not apart or len(kernel.reduced) != 1:
+        return 1
+    length = sizes[kernel.reduced[0]]
+    blocks = prod(sizes[axis] for axis in kernel.parallel)
+    if kernel.kind == "column":
+        blocks = -(-column_vectors(kernel, sizes, chosen.vector) // chosen.threads)
+        length *= chosen.threads * chosen.vector
+    read = [b for b in kernel.buffers if b.role != "out" and kernel.inner in b.axes]
+    size = length * sum(b.dtype.itemsize for b in read)
+    several = sum(here.sweeps for here in cut(kernel, {}).passes) > 1
+    if not blocks or size < (_LONG if several else 2 * _SHARE):
+        return 1
+    return max(1, min(_BLOCKS // blocks, size // _SHARE))
 
 
 def _column_groups(rows: int, vectors: int) -> int:

@@ -16,6 +16,7 @@ from astjit.errors import AstjitWarning, KernelBuildError
 from astjit.fusion.kernel import Group, Kernel
 from astjit.fusion.launch import launch
 from astjit.fusion.schedule import Schedule, schedule
+from astjit.fusion.split import launches
 from astjit.ir.value import Value
 from astjit.location import Location
 from astjit.runtime.locks import Lock
@@ -40,23 +41,36 @@ def alignment(*numbers: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What a launch with certain sizes and alignment needs.
+class Step:
+    """One launch of a plan.
 
     Attributes:
-        loaded: the kernel, None when there is nothing to do.
-        grid: blocks.
-        block: threads.
+        loaded: the kernel.
         picks: for each parameter of the text the position of what the host function gives, then
             of the counter and of the arrays of a workspace.
-        arrays: how many arrays of 8 bytes a block the text takes.
     """
 
-    loaded: Loaded | None
+    loaded: Loaded
+    picks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a call with certain sizes and alignment needs.
+
+    Attributes:
+        steps: launches one after another, none where there is nothing to do.
+        grid: blocks.
+        block: threads.
+        arrays: how many arrays of a workspace the texts take.
+        array: bytes of one.
+    """
+
+    steps: tuple[Step, ...] = ()
     grid: tuple[int, ...] = ()
     block: tuple[int, ...] = ()
-    picks: tuple[int, ...] = ()
     arrays: int = 0
+    array: int = 0
 
 
 class CudaKernel:
@@ -112,47 +126,59 @@ class CudaKernel:
         plan = self._plans.get((sizes, aligned))
         if plan is None:
             plan = self._plan(machine, sizes, aligned)
-        if plan.loaded is not None:
-            stream = machine.current_stream(self.device)
-            if plan.arrays:
-                given += self._workspace(machine, plan, stream)
-            arguments = [given[at] for at in plan.picks]
-            machine.launcher.launch(plan.loaded, plan.grid, plan.block, arguments, stream=stream)
+        if not plan.steps:
+            return
+        stream = machine.current_stream(self.device)
+        if plan.arrays:
+            given += self._workspace(machine, plan, stream)
+        for step in plan.steps:
+            arguments = [given[at] for at in step.picks]
+            machine.launcher.launch(step.loaded, plan.grid, plan.block, arguments, stream=stream)
 
     def _workspace(self, machine: Machine, plan: Plan, stream: int) -> tuple[int, ...]:
-        """The addresses of a counter and of arrays of 8 bytes a block."""
-        step = math.prod(plan.grid) * 8
-        start = machine.workspace(self.device, stream, step * plan.arrays)
-        return start, *(start + COUNTERS + step * at for at in range(plan.arrays))
+        """The addresses of counters and of arrays."""
+        start = machine.workspace(self.device, stream, plan.array * plan.arrays)
+        return start, *(start + COUNTERS + plan.array * at for at in range(plan.arrays))
 
     def _plan(self, machine: Machine, sizes: tuple[int, ...], aligned: int) -> Plan:
         named = dict(zip(self.kernel.axes, sizes, strict=True))
         chosen = schedule(self.kernel, "cuda", named, aligned)
         shape = launch(self.kernel, chosen, named)
         if shape is None:
-            return Plan(None)
+            return Plan()
         with self._lock:
-            if chosen in self._refused:
-                raise self._refused[chosen].with_traceback(None)
-            if chosen not in self.built:
-                try:
-                    self.built[chosen] = self._build(machine, chosen, shape.shared)
-                except KernelBuildError as error:
-                    self._refused[chosen] = error
-                    self._tell(error)
-                    raise
-            loaded, entry = self.built[chosen]
-            arrays = sum(argument.role == "part" for argument in entry.arguments)
-            plan = Plan(loaded, shape.grid, shape.block, self._picks(entry), arrays)
+            ones = launches(self.kernel, chosen)
+            made = [self._made(machine, *one, shape.shared) for one in ones]
+            steps = tuple(Step(loaded, self._picks(entry)) for loaded, entry in made)
+            parts = [a.array for _, entry in made for a in entry.arguments if a.role == "part"]
+            array = math.prod(shape.grid) * shape.left * 8
+            plan = Plan(steps, shape.grid, shape.block, max(parts, default=-1) + 1, array)
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
             self._plans[sizes, aligned] = plan
         return plan
 
-    def _build(self, machine: Machine, chosen: Schedule, shared: int) -> tuple[Loaded, Entry]:
+    def _made(
+        self, machine: Machine, kernel: Kernel, chosen: Schedule, shared: int
+    ) -> tuple[Loaded, Entry]:
+        """A variant, built if it is new."""
+        if chosen in self._refused:
+            raise self._refused[chosen].with_traceback(None)
+        if chosen not in self.built:
+            try:
+                self.built[chosen] = self._build(machine, kernel, chosen, shared)
+            except KernelBuildError as error:
+                self._refused[chosen] = error
+                self._tell(error)
+                raise
+        return self.built[chosen]
+
+    def _build(
+        self, machine: Machine, kernel: Kernel, chosen: Schedule, shared: int
+    ) -> tuple[Loaded, Entry]:
         arch = machine.arch(self.device)
-        text = cuda_unit([(self.kernel, chosen)], self.source_line, arch)
-        entry = text.entries[self.kernel.name]
+        text = cuda_unit([(kernel, chosen)], self.source_line, arch)
+        entry = text.entries[kernel.name]
         letters = "".join(_LETTERS[argument.ctype] for argument in entry.arguments)
         image = machine.image(text.source, arch)
         self.origins.append(image.origin)
@@ -174,8 +200,10 @@ class CudaKernel:
         names += [("stride", name) for name in kernel.stride_names]
         names += [("number", p.name) for p in kernel.numbers]
         names += [("arrived", "arrived")]
-        names += [("part", a.name) for a in entry.arguments if a.role == "part"]
-        return tuple(names.index((a.role, a.name)) for a in entry.arguments)
+        return tuple(
+            len(names) + a.array if a.role == "part" else names.index((a.role, a.name))
+            for a in entry.arguments
+        )
 
 
 def _stride_widths(kernel: Kernel) -> tuple[int, ...]:

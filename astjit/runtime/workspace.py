@@ -13,7 +13,7 @@ import torch
 
 from astjit.runtime.locks import Lock
 
-COUNTERS = 256  # bytes
+COUNTERS = 1024  # bytes: one counter for each row, or tile of columns, that blocks share
 SMALLEST = 1 << 18
 
 

@@ -94,7 +94,9 @@ def assert_close(case, results, inputs, dtype, terms=1):
 
     `terms` more roundings are allowed where a target adds in fewer, longer runs than eager does.
     """
-    wants, eagers = case.eager(*(t.double() for t in inputs)), case.eager(*inputs)
+    tensors = [t for t in inputs if isinstance(t, torch.Tensor)]
+    doubles = [t.double() if isinstance(t, torch.Tensor) else t for t in inputs]
+    wants, eagers = case.eager(*doubles), case.eager(*inputs)
     if not isinstance(wants, tuple):
         wants, eagers = (wants,), (eagers,)
     for got, want, eager in zip(results, wants, eagers, strict=True):
@@ -106,6 +108,6 @@ def assert_close(case, results, inputs, dtype, terms=1):
         got, eager, want = (t.double().masked_fill(special, 0) for t in (got, eager, want))
         if got.numel():
             eps = torch.finfo(DTYPES[dtype]).eps * (200 if dtype == "f64" else 1)
-            scale = max(want.abs().max().item(), max(t.abs().max() for t in inputs) / 32)
+            scale = max(want.abs().max().item(), max(t.abs().max() for t in tensors) / 32)
             allowed = 1.5 * (eager - want).abs().max() + terms * eps * scale
             assert (got - want).abs().max() <= allowed

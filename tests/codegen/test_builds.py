@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from astjit.codegen.cuda_head import FULL
 from astjit.codegen.cuda_lanes import held_dtype
-from astjit.codegen.cuda_view import FULL
 from astjit.codegen.emit import cuda_unit
 from astjit.config import Config
 from astjit.fusion.group import groups

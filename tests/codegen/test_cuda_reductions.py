@@ -21,8 +21,8 @@ def test_what_a_combine_starts_from(combine, dtype, text):
 
 
 def test_one_more_value_and_shared_memory():
-    total = Reduction("t", "float", "0.0f", "Sum", "slots[0]")
+    total = Reduction("t", "float", "0.0f", "Sum", "slots[0]", "float")
     assert combined(total, "x") == "t += x;"
-    top = Reduction("m", "long long", "0", "MaxAny", "slots_long_long[0]")
+    top = Reduction("m", "long long", "0", "MaxAny", "slots_long_long[0]", "long long")
     assert combined(top, "x") == "m = MaxAny::combine(m, x);"
     assert [slots_of(kind) for kind in ("float", "long long")] == ["slots", "slots_long_long"]

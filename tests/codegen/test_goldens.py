@@ -12,6 +12,7 @@ import pytest
 
 from astjit.codegen.emit import cpu_unit, cuda_unit
 from astjit.fusion.schedule import schedule
+from astjit.fusion.split import launches
 from tests import rubric
 from tests.codegen import records
 
@@ -29,6 +30,7 @@ class Golden:
         cols: the length of a row.
         alignment: of its buffers, in bytes.
         variant: the schedule that follows from these.
+        rows: how many there are.
         reference: the hand-written text beside it, "" where there is none.
     """
 
@@ -39,6 +41,7 @@ class Golden:
     alignment: int = 16
     variant: str = "plain"
     reference: str = ""
+    rows: int = 32
 
     @property
     def target(self):
@@ -70,7 +73,9 @@ GOLDENS = (
     Golden("cuda/rms_norm_bf16.cu", RMS_NORM, "bf16", 8192, 16, "resident",
            "cuda/rms_norm_bf16.cu"),
     Golden("cuda/rms_norm_looped.cu", RMS_NORM, "f32", 50256, 16, "looped",
-           "cuda/rms_norm_looped.cu"),
+           "cuda/rms_norm_looped.cu", rows=999),
+    Golden("cuda/rms_norm_split.cu", RMS_NORM, "bf16", 1 << 20, 16, "split"),
+    Golden("cuda/square_sum0_split.cu", SQUARE_SUM0, "f32", 8, 16, "split", rows=1 << 20),
     Golden("cuda/rms_norm_unaligned.cu", RMS_NORM, "f32", 4095, 4, "resident"),
     Golden("cuda/softmax.cu", SOFTMAX, variant="resident", reference="cuda/softmax.cu"),
     Golden("cuda/softmax_bf16.cu", SOFTMAX, "bf16", 8192, 16, "resident", "cuda/softmax_bf16.cu"),
@@ -98,11 +103,11 @@ REFERENCES = pytest.mark.parametrize(
 def rendered(case):
     """The kernel, its schedule and the unit of it alone."""
     kernel = case.make(case.dtype)
-    sizes = {**dict.fromkeys(kernel.axes, case.cols), "outer": 64, "rows": 32}
+    sizes = {**dict.fromkeys(kernel.axes, case.cols), "outer": 64, "rows": case.rows}
     chosen = schedule(kernel, case.target, sizes, case.alignment)
     if case.target == "cpu":
         return kernel, chosen, cpu_unit([(kernel, chosen)], records.source_line, "g++")
-    return kernel, chosen, cuda_unit([(kernel, chosen)], records.source_line, "sm_90")
+    return kernel, chosen, cuda_unit(launches(kernel, chosen), records.source_line, "sm_90")
 
 
 def reference(case):
@@ -127,7 +132,14 @@ def test_rubric(case):
     kernel, _, text = rendered(case)
     lines = {line.line: records.LINES[line.line] for line in kernel.lines}
     hand = reference(case) if case.reference else None
-    assert rubric.faults(text.kernels, lines, user_names(kernel), hand) == []
+    head, *kernels = text.kernels.split('extern "C" __global__')
+    if len(kernels) == 1 or case.target == "cpu":
+        assert rubric.faults(text.kernels, lines, user_names(kernel), hand) == []
+        return
+    assert rubric.missing_names(text.kernels, user_names(kernel)) == []
+    for one in kernels:  # launches of one kernel quote the lines of what they do
+        quoted = {n: lines[n] for _, n in rubric.source_lines(one)}
+        assert rubric.faults(head + one, quoted, [], None) == []
 
 
 @REFERENCES

@@ -16,6 +16,7 @@ from astjit.fusion.schedule import (
     itemsizes,
     lanes,
     schedule,
+    shares,
     unit_stride,
 )
 from astjit.fusion.stages import is_element
@@ -156,7 +157,7 @@ def test_a_strided_row_is_not_aligned():
 
 @pytest.mark.parametrize(("cols", "wide"), [(2**31 - 2**14 - 1, False), (2**31 - 2**14, True)])
 def test_long_rows_have_wide_indices(cols, wide):
-    assert chosen(records.softmax(), cols).wide == wide
+    assert chosen(records.softmax(), cols, outer=999).wide == wide
     assert chosen(records.bias_gelu(), cols).wide == wide
 
 
@@ -198,9 +199,43 @@ def test_kernels_that_are_left_to_the_compiler():
 
 @given(KERNEL, LENGTH, st.sampled_from([1, 2, 4, 8, 16]), st.integers(0, 10**6), st.integers(1, 99))
 def test_a_variant_never_depends_on_the_batch(kernel, cols, alignment, one, other):
-    assert chosen(kernel, cols, alignment, outer=one) == chosen(
-        kernel, cols, alignment, outer=other
-    )
+    """But for long rows, which blocks share while they are few."""
+    found, more = (chosen(kernel, cols, alignment, outer=n) for n in (one, other))
+    if "split" in (found.variant, more.variant):
+        assert cols > 4096
+        alone = {"variant": "looped", "wide": False}
+        found, more = replace(found, **alone), replace(more, **alone)
+    assert found == more
+
+
+def test_few_long_rows_are_shared_by_blocks():
+    softmax, sizes = records.softmax(), {"rows": 4, "cols": 1_000_000}
+    made = schedule(softmax, "cuda", sizes, 16)
+    assert made.variant == "split"
+    assert shares(softmax, made, sizes) == 66  # 264 blocks: two for each multiprocessor
+    assert shares(softmax, made, sizes | {"rows": 1}) == 122  # 32 KiB for each
+    for rows, cols in ((133, 1_000_000), (4, 65_535), (0, 1_000_000)):
+        given = {"rows": rows, "cols": cols}
+        assert shares(softmax, made, given) == 1
+        assert schedule(softmax, "cuda", given, 16).variant == "looped"
+
+
+def test_few_columns_of_many_rows_are_shared_by_blocks():
+    total, sizes = records.square_sum0(), {"rows": 1_000_000, "cols": 8}
+    made = schedule(total, "cuda", sizes, 16)
+    assert (made.variant, made.threads, made.rows) == ("split", 2, 128)
+    assert shares(total, made, sizes) == 264
+    assert schedule(total, "cuda", {"rows": 1000, "cols": 8}, 16).variant == "looped"
+    assert schedule(total, "cuda", {"rows": 10**5, "cols": 10**5}, 16).variant == "looped"
+
+
+def test_rows_are_not_shared_where_one_element_is_written_in_place():
+    r = records.Record(
+        "kept", "row", records.R, records.C,
+        [("x", "f32", records.RC, "in"), ("y", "f32", records.R, "inout")],
+    )  # fmt: skip
+    r.store("y", r.emit("add", r.load("y"), r.emit("reduce", r.load("x"), combine="sum")))
+    assert chosen(r.kernel(), 10**6).variant == "looped"
 
 
 @given(KERNEL, LENGTH, st.sampled_from([1, 2, 4, 8]))

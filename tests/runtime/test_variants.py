@@ -97,10 +97,10 @@ def test_a_variant_is_built_once_and_chosen_by_sizes_and_alignment(notes):
         (ALIGNED, 9, 512),
         ((0x104, *ALIGNED[1:]), 9, 1024),
         (ALIGNED, 9, 1024),
-        (ALIGNED, 9, 100_000),
+        (ALIGNED, 9, 20_000),
     ):
         run(*pointers, rows, cols, 1e-6)
-    sizes = [(1024, 16), (512, 16), (1024, 4), (100_000, 16)]
+    sizes = [(1024, 16), (512, 16), (1024, 4), (20_000, 16)]
     wanted = {schedule(kernel, "cuda", {"rows": 9, "cols": n}, a) for n, a in sizes}
     assert set(run.built) == wanted
     assert len(notes.kernels) == len(run.origins) == len(wanted) >= 3
@@ -207,3 +207,41 @@ def test_a_workspace_is_given_to_kernels_whose_blocks_meet(notes):
     assert second[:3] == [0x100, 0x200, 5_000_000]
     assert asked == [(0, 0x50, 3 * 8), (0, 0x50, 512 * 8)]  # device, stream, bytes
     assert first[3:] == second[3:] == [0x8000 + COUNTERS, 0x8000]
+
+
+def test_rows_that_blocks_share_are_launched_pass_by_pass(notes):
+    asked = []
+
+    def workspace(*given):
+        asked.append(given)
+        return 0x8000
+
+    run = CudaKernel(records.softmax(), source_line, 0, machine(notes, workspace=workspace))
+    for _ in range(2):
+        run(0x100, 0x200, 4, 1_000_000)
+    assert asked == [(0, 0x50, 2 * 264 * 8)] * 2
+    assert notes.kernels == ["softmax_pass1", "softmax_pass2", "softmax_pass3"]
+    row_max, row_sum = 0x8000 + COUNTERS, 0x8000 + COUNTERS + 264 * 8
+    given = [(name, *arguments) for _, (name, _), arguments in notes.launches]
+    assert given[:3] == given[3:]
+    assert given[:3] == [
+        ("softmax_pass1", 0x100, 1_000_000, row_max),
+        ("softmax_pass2", 0x100, 1_000_000, row_max, row_sum),
+        ("softmax_pass3", 0x100, 0x200, 1_000_000, row_max, row_sum),
+    ]
+    assert {config for config, _, _ in notes.launches} == {((4, 66), (512, 1), 0)}
+
+
+def test_columns_leave_what_a_tile_holds(notes):
+    asked = []
+
+    def workspace(*given):
+        asked.append(given)
+        return 0x8000
+
+    run = CudaKernel(records.square_sum0(), source_line, 0, machine(notes, workspace=workspace))
+    run(0x100, 0x200, 8, 1_000_000)
+    ((config, _, arguments),) = notes.launches
+    assert config == ((1, 264), (2, 128), 0)
+    assert arguments == [0x100, 0x200, 8, 1_000_000, 0x8000 + COUNTERS, 0x8000]
+    assert asked == [(0, 0x50, 264 * 2 * 4 * 8)]  # blocks, vectors of a tile, lanes, bytes

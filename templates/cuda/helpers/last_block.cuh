@@ -1,10 +1,10 @@
-// True in the block that counts last: it sees what the others wrote before they counted. The
-// counter is 0 again afterwards.
-__device__ __forceinline__ bool last_block(unsigned* arrived) {
+// True in the block that counts last of so many: it sees what the others wrote before they counted.
+// The counter is 0 again afterwards.
+__device__ __forceinline__ bool last_block(unsigned* arrived, unsigned blocks) {
   __threadfence();
   __syncthreads();
-  const unsigned last = gridDim.x - 1;
-  const bool counted = threadIdx.x == 0 && atomicInc(arrived, last) == last;
+  const bool first = threadIdx.x == 0 && threadIdx.y == 0;
+  const bool counted = first && atomicInc(arrived, blocks - 1) == blocks - 1;
   if (!__syncthreads_or(counted)) return false;
   __threadfence();
   return true;

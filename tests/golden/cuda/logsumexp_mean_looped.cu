@@ -35,7 +35,7 @@ logsumexp_mean(const float* __restrict__ x, float* __restrict__ out, int rows, i
   if (threadIdx.x == 0) all_sum_part[blockIdx.x] = all_sum;
 
   // The last block combines what all have found, in a fixed order.
-  if (!last_block(arrived)) return;
+  if (!last_block(arrived, gridDim.x)) return;
   all_sum = 0.0f;
   for (int part = threadIdx.x; part < gridDim.x; part += 512) {
     all_sum += all_sum_part[part];

@@ -19,7 +19,7 @@ sin_cos_sum(const float* __restrict__ x, float* __restrict__ out, int n, float* 
   if (threadIdx.x == 0) all_sum_part[blockIdx.x] = all_sum;
 
   // The last block combines what all have found, in a fixed order.
-  if (!last_block(arrived)) return;
+  if (!last_block(arrived, gridDim.x)) return;
   all_sum = 0.0f;
   for (int part = threadIdx.x; part < gridDim.x; part += 256) {
     all_sum += all_sum_part[part];
