@@ -502,7 +502,7 @@ def named_like_c(max_, exp, tmp0, n, i=3, sum_=1.0):
 
 @case
 def literals_are_weak(x):
-    return x * 0.1 + 1, 2**0.5 * x, x / 3
+    return x * 0.1 + 1, 2**0.5 * x, x / 3, 0.98 / (abs(x) + 0.3)
 
 
 @case
@@ -564,6 +564,21 @@ def slices_of_tuples(x, y):
     t = (x, y, 1.0, 2)
     a, *b = t[1:]
     return a + t[-1] + len(b) + sum(t[::2])
+
+
+@case
+def a_break_in_the_else_of_an_inner_loop(x, n):
+    count = 0
+    for i in range(6):
+        for w in WEIGHTS:
+            if x > w + i:
+                break
+            count += 1
+        else:
+            if n > 0:
+                break
+        count += 100
+    return count
 
 
 def inputs(function, dtype):

@@ -71,3 +71,22 @@ def test_reading_explain():
 def test_every_example_is_tested():
     here = Path(__file__).read_text(encoding="utf-8")
     assert [path.name for path in EXAMPLES.glob("*.py") if f'"{path.name}"' not in here] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mandelbrot.py", "(60, 84), 26.4% of the points never escaped"),
+        ("newton_basins.py", "(64, 64), the three roots from 34.4%, 32.8%, 32.8%"),
+        ("pendulum_ode.py", "(48, 48), up to 5 turns, the last after 10.5 s"),
+        ("implied_volatility.py", "1600 of 1600 found, worst error"),
+    ],
+)
+def test_pictures(name, said, tmp_path):
+    file = tmp_path / "picture.png"
+    printed = show(name, "--out", str(file))
+    assert f"{file}: {said}" in printed
+    data = file.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(data) > 500

@@ -25,7 +25,7 @@ from astjit.types.tensor import ScalarType, TensorType
 
 Datum = torch.Tensor | float
 RunNode = Callable[[Node, Mapping[Value, Datum], Mapping[str, int]], tuple[Datum, ...]]
-_ELEMENT = OPS["element"]
+_ELEMENT, _DIV = OPS["element"], OPS["div"]
 _DIVISIONS: dict[int, Callable[..., Any]] = {
     id(OPS["floordiv"]): torch.floor_divide,
     id(OPS["modulo"]): torch.remainder,
@@ -170,13 +170,16 @@ class Lanes:
         scope: Scope,
     ) -> tuple[Datum, ...]:
         """A row; where torch's function takes no numbers they are as the vectors beside them."""
-        used = Node(node.location, node.op, operands, node.fields, node.results)
-        try:
-            return self.run_node(used, known, self.sizes)
-        except TypeError:
-            kinds = [v.dtype for v in known.values() if isinstance(v, Lane)]
-            if not kinds or not any(isinstance(v, Literal) for v in operands):
-                raise
+        kinds = [v.dtype for v in known.values() if isinstance(v, Lane)]
+        numbers = [isinstance(v, Literal) for v in operands]
+        # a number divided by a tensor is torch's reciprocal times the number
+        if node.op is not _DIV or not numbers[0]:
+            used = Node(node.location, node.op, operands, node.fields, node.results)
+            try:
+                return self.run_node(used, known, self.sizes)
+            except TypeError:
+                if not kinds or not any(numbers):
+                    raise
         spread = []
         for value in operands:
             if isinstance(value, Literal):

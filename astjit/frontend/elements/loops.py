@@ -11,7 +11,7 @@ long as it gives them back wider. A `while` whose test assigns names tests insid
 """
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astjit.frontend.elements.carried import Carried, alike, form_of, params, walk
@@ -142,10 +142,12 @@ def _unroll(frame: Frame, node: ast.For, values: Sequence[object]) -> None:
             if frame.environment.possible != {Exit.FALL}:
                 for_those_who_stay(frame, node, lambda at=at: go_on(at))  # type: ignore[misc]
                 return
-        body(frame, node.orelse)
 
     go_on(0)
+    broke = frame.environment.exits.get(Exit.BREAK, False)
     frame.environment = resumed(frame.environment, Exit.BREAK)
+    if node.orelse and not frame.environment.ended:  # a break there is of the loop around
+        _otherwise(frame, node, broke)
 
 
 # --- as a row ------------------------------------------------------------------------------------
@@ -385,15 +387,15 @@ def _leave(
         raise frame.error("AJ101", head.node, "a loop that never ends", "a test, or break")
     if not head.node.orelse or not ends:
         return
-    broke: object = flags.get(Exit.BREAK, False)
-
-    def otherwise() -> None:
-        branch(frame, head.node, broke, lambda: None, lambda: body(frame, head.node.orelse))
-
-    _then(frame, head.node, otherwise)
+    _otherwise(frame, head.node, flags.get(Exit.BREAK, False))
 
 
-def _then(frame: Frame, node: ast.AST, lower_rest: Callable[[], None]) -> None:
+def _otherwise(frame: Frame, node: ast.For | ast.While, broke: object) -> None:
+    """The `else` of a loop, for the elements that neither broke out of it nor returned."""
+
+    def lower_rest() -> None:
+        branch(frame, node, broke, lambda: None, lambda: body(frame, node.orelse))
+
     if frame.environment.possible == {Exit.FALL}:
         lower_rest()
     else:
