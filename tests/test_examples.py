@@ -1,10 +1,14 @@
 """Each example runs, on small tensors, and shows what it promises."""
 
+import runpy
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
+import torch
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -89,4 +93,27 @@ def test_pictures(name, said, tmp_path):
     assert f"{file}: {said}" in printed
     data = file.read_bytes()
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
-    assert len(data) > 500
+    assert len(data) > 300
+
+
+def test_a_picture_holds_its_colors(tmp_path):
+    pictures = runpy.run_path(str(EXAMPLES / "pictures.py"))
+    shades = pictures["palette"](torch.tensor([[0.0, 0.5, 1.0]]), [(0, 0, 0), (100, 200, 50)])
+    assert shades.tolist() == [[[0, 0, 0], [50, 100, 25], [100, 200, 50]]]
+    pictures["write_png"](tmp_path / "p.png", shades)
+    data = (tmp_path / "p.png").read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    start = data.index(b"IDAT") + 4
+    assert (width, height) == (3, 1)
+    assert list(zlib.decompressobj().decompress(data[start:])) == [
+        0,
+        0,
+        0,
+        0,
+        50,
+        100,
+        25,
+        100,
+        200,
+        50,
+    ]
