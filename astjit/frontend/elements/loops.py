@@ -170,9 +170,7 @@ def _carried(frame: Frame, head: Head) -> list[Carried]:
     if head.target is not None:
         inside.insert(0, head.target)
     names = list(assigned(inside))
-    first: set[str] = set()
-    if head.target is not None:
-        first = set(assigned([head.target]))
+    first = set(assigned([head.target] if head.target is not None else []))
     tested: list[ast.AST] = [] if head.test is None else [ast.Expr(head.test)]
     early = exposed([*tested, *head.node.body], frozenset(first))
     wanted = early | frame.read_outside(inside)
