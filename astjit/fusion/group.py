@@ -70,6 +70,7 @@ class Grouping:
         self.graph = Graph(function)
         self.of: dict[Node, Cluster] = {}
         self.reasons: dict[Node, str] = {}
+        self.apart: set[tuple[Cluster, Cluster]] = set()  # what lies between them stays there
         for node in self.graph.nodes:
             if node.op.kind is Kind.VIEW:
                 continue
@@ -152,11 +153,12 @@ class Grouping:
     def try_merge(self, a: Node, b: Node) -> bool:
         """Merge the clusters of two nodes if that is legal."""
         first, second = self.of[a], self.of[b]
-        if first is second:
+        if first is second or (first, second) in self.apart:
             return False
         try:
             made = self.joined(first, second)
         except Unfit:
+            self.apart.add((first, second))
             return False
         self.of.update(dict.fromkeys(made.nodes, made))
         self.graph.join(made.nodes)

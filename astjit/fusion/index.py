@@ -115,8 +115,8 @@ class _Indexer:
             for result in unit.node.results:
                 self.read_computed(result)
         self.demand()
-        self.align()
-        self.demand()
+        if self.align():
+            self.demand()
         self.finish()
         return self.space
 
@@ -125,6 +125,7 @@ class _Indexer:
         space = self.space
         axes = {value: self.found(own) for value, own in space.axes.items()}
         leaves = {use: self.found(own) for use, own in space.leaves.items()}
+        space.axes, space.leaves = axes, leaves
         wanted = Demand(axes, leaves, self.alias, space.walked, self.facts)
         wanted.want(self.outputs)
         space.needed, space.reads = wanted.needed, wanted.reads
@@ -291,8 +292,13 @@ class _Indexer:
             for away in ways:
                 yield tuple(None if a in away else a for a in axes)
 
-    def align(self) -> None:
-        """Identify loops of equal sizes, so that every widest value runs over the same ones."""
+    def align(self) -> bool:
+        """Identify loops of equal sizes, so that every widest value runs over the same ones.
+
+        Returns:
+            whether any were two before.
+        """
+        changed = False
         entries = [self.found(axes) for axes in self.everything()]
         width = max((_width(axes) for axes in entries), default=0)
         widest = [axes for axes in entries if _width(axes) == width]
@@ -306,6 +312,8 @@ class _Indexer:
                 if not self.facts.equal(self.size[a], self.size[b]):
                     raise Unfit("their shapes differ")
                 self.tie(a, b)
+                changed = True
+        return changed
 
     def finish(self) -> None:
         """Name each class by its first axis and check that one loop nest does."""
