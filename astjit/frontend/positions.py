@@ -4,9 +4,11 @@
     x.view(b, -1)            b: the same
     cache[:, :1 + p]         worked out from the arithmetic that made the number
 
+    x[:, p:] with p < 0      counts from the end: -q, where q is a symbol for `-p`
+
 An int is a run-time number until it is used where a size is; only then is it asked, once, what a
-symbol says: that it is not negative, and not 1. An int that is 1 or negative is its value, which
-becomes a guard: a negative one counts from the end, and sizes of 1 broadcast.
+symbol says: that it is not negative, and not 1. An int that is 1 or -1 is its value, which becomes
+a guard, since sizes of 1 broadcast.
 
 Arguments vary from the first call on. An attribute, a global or an item, such as the number of
 heads of a layer, is its value until a later capture finds another one: `cache.pos`.
@@ -18,6 +20,7 @@ from typing import Protocol
 from astjit.frontend.carriers import Number, Plain
 from astjit.ir.value import Param
 from astjit.types.shape import Dim, Sym, add, mul, sub
+from astjit.types.tensor import PY_INT
 
 _OF_ROWS: dict[str, Callable[[Dim, Dim], Dim]] = {"add": add, "sub": sub, "mul": mul}
 
@@ -42,6 +45,10 @@ class Keeper(Protocol):
 
     def take(self, param: Param) -> None:
         """Make a number an input of the function."""
+        ...
+
+    def fresh(self, name: str, *, own: bool = False) -> str:
+        """A new name."""
         ...
 
 
@@ -80,16 +87,28 @@ def _plain(part: Plain) -> Dim | None:
 def _leaf(keeper: Keeper, number: Number, param: Param, *, symbolic: bool) -> Dim:
     value, path = int(number.hint), number.text
     varies = symbolic and (_seen_to_vary(keeper, path, value) or keeper.is_argument(path))
-    if value < 0 or value == 1 or not varies:
-        why = "a size or position"
-        if varies:
-            why += " of 1" if value == 1 else " that counts from the end"
+    if value in (1, -1) or not varies:
+        why = "a size or position" + (f" of {value}" if varies else "")
         return int(keeper.pin(number, why))
+    if value < 0:
+        keeper.guard(f"{path} < -1", f"{path} is a position that counts from the end, not from -1")
+        return mul(-1, _from_the_end(keeper, param, value))
     keeper.guard(f"{path} >= 0", f"{path} is a size or position, and not negative")
     keeper.guard(f"{path} != 1", f"{path} is a size or position, and not 1")
     keeper.size_paths[param.name] = path
     keeper.take(param)
     return Sym(param.name, value)
+
+
+def _from_the_end(keeper: Keeper, param: Param, value: int) -> Sym:
+    """How far from the end a negative position is."""
+    path = f"(-{param.path})"
+    name = next((n for n, known in keeper.size_paths.items() if known == path), "")
+    if not name:
+        name = keeper.fresh(f"{param.name}_back")
+        keeper.size_paths[name] = path
+        keeper.take(Param(PY_INT, name, path, param.location))
+    return Sym(name, -value)
 
 
 def _seen_to_vary(keeper: Keeper, path: str, value: int) -> bool:

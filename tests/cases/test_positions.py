@@ -206,6 +206,37 @@ def test_most_positions_are_one_program(function):
     check(function, *((x(), p) for p in range(2, 11)), programs=1)
 
 
+def from_the_end(x, p):
+    return x[:, p:] + 1, x[:, :p] * 2, x[p], x[p:, p]
+
+
+def last(x, p):
+    x[:, -p:] += 1
+    return x[:, p : p + 1].sum(0), x.narrow(1, p, 1)
+
+
+@pytest.mark.parametrize(("function", "programs"), [(from_the_end, 5), (last, 5)])
+def test_negative_positions_are_one_program(function, programs):
+    check(function, *((x(), p) for p in range(-6, -1)), programs=1)
+    compiled = check(function, *((x(), p) for p in range(-6, 6)))
+    assert compiled.cache_info().programs <= programs
+
+
+def test_a_negative_attribute_is_a_position_once_it_varied():
+    class Window:
+        back = -3
+
+        def tail(self, x):
+            return x[self.back :] + self.back
+
+    window = Window()
+    tail = astjit.compile(window.tail)
+    for back in (-3, -4, -2, -5, 2, 3, -4, -1, True, -5):
+        window.back = back
+        same(window.tail(x()), tail(x()))
+    assert tail.cache_info().programs <= 5
+
+
 def differences(x, a, b):
     return x[a - b] + 1, x[b - a : a + b]
 

@@ -43,11 +43,19 @@ def test_an_int_is_a_size_where_one_is_used(function, given, kind):
     assert same(captured.run(), function(x(), given))
 
 
-@pytest.mark.parametrize("value", [1, -1, -3])
-def test_one_and_negative_ints_are_their_values(value):
+@pytest.mark.parametrize("value", [1, -1])
+def test_one_and_minus_one_are_their_values(value):
     captured = Captured(lambda x, p: x[p], x(), value)
     assert about(captured, "p") == [f"p == {value}"]
     assert [p.name for p in captured.function.params] == ["x"]
+
+
+def test_a_negative_int_is_a_distance_from_the_end():
+    captured = Captured(lambda x, p: x[p:] + x[p], x(), -3)
+    assert "p < -1" in captured.tests
+    assert [(p.name, p.path) for p in captured.function.params[1:]] == [("p_back", "(-p)")]
+    assert str(captured.function.results[0].type) == "f32[p_back, x1]"
+    assert same(captured.run(), x()[-3:] + x()[-3])
 
 
 def test_an_int_in_arithmetic_alone_is_asked_nothing():
