@@ -581,6 +581,27 @@ def a_break_in_the_else_of_an_inner_loop(x, n):
     return count
 
 
+@case
+def match_of_tuples(x, n):
+    a = -1.0
+    match (x, n):
+        case (a, 1):
+            return a * 2
+        case (_, 2 | 3) if x > 1:
+            return 5.0
+        case (b, c):
+            return a + b + c
+
+
+@case
+def none_in_a_match(x):
+    match None if COUNT > 2 else x:
+        case None:
+            return x * 3
+        case _:
+            return x
+
+
 def inputs(function, dtype):
     """A tensor for each parameter of a case, with values that take its different ways."""
     made = []

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import inspect
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from astjit.frontend.elements.environment import (
     Record,
     contains_dynamic,
 )
-from astjit.frontend.elements.expressions import handles, lower, refuse_conflict
+from astjit.frontend.elements.expressions import attribute_of, handles, lower, refuse_conflict
 from astjit.frontend.elements.frames import Frame, Tree, shown
 from astjit.frontend.elements.operators import known
 from astjit.frontend.elements.refusals import Text
@@ -94,6 +95,10 @@ def call(
     """
     if isinstance(function, Local):
         return _call_local(frame, node, function, args, named)
+    if isinstance(function, types.MethodType):
+        return call(frame, node, function.__func__, (function.__self__, *args), named)
+    if isinstance(getattr(function, "__self__", None), list | dict | set | bytearray):
+        raise frame.error("AJ101", node, f"a method of {shown(function.__self__)}", "a tuple")  # type: ignore[attr-defined]
     original = getattr(function, "__astjit__", None)
     if original is not None and isinstance(
         inner := getattr(original, "function", None), types.FunctionType
@@ -117,18 +122,18 @@ def call(
             return _call_function(frame, node, function, args, named)
         seen = f"a call of {_called(function)} with elements"
         raise frame.error("AJ102", node, seen, "a function of Python, math or torch")
-    if isinstance(function, types.FunctionType) and not _wrapped(function):
+    if isinstance(function, types.FunctionType):
         return _call_function(frame, node, function, args, named)
+    method = inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(method, types.FunctionType):
+        bound = attribute_of(frame, node, function, "__call__")
+        return call(frame, node, bound, args, named)
     return _call_now(frame, node, function, args, named)
 
 
 def _is_made(value: object) -> bool:
     """Whether it is a container that this function made, or an element."""
     return isinstance(value, Record) or contains_dynamic(value)
-
-
-def _wrapped(function: types.FunctionType) -> bool:
-    return hasattr(function, "__wrapped__")
 
 
 def _called(function: object) -> str:
@@ -155,6 +160,8 @@ def _call_now(
     except Stop as stop:
         forget(stop)
         raise frame.error("AJ102", node, stop.reason) from None
+    if hasattr(value, "__next__"):
+        raise frame.error("AJ103", node, "an iterator, which changes when it is asked", "a tuple")
     return frame.opened(node, lambda: value)
 
 

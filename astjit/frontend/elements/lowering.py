@@ -83,6 +83,7 @@ def element_call(
     keywords = {name: _argument(frame, a, f"`{name}`") for name, a in named.items()}
     positional, keyword = hooks.defaults(len(args), named) if path else (None, None)
     defaults = _defaults(tree, positional or (), keyword or {})
+    written = len(session.outside.overlay.writes())
     try:
         value = run(frame, frame, tree, tree, given, keywords, defaults)
         results: list[tuple[object, Kind]] = []
@@ -93,6 +94,8 @@ def element_call(
         raise needs.error from None
     except RecursionError:
         raise frame.error("AJ101", tree, "a function that is nested too deeply") from None
+    if len(session.outside.overlay.writes()) != written:
+        raise frame.error("AJ101", tree, "a change of something outside of the function")
     region.whole.results[:] = yields
     if sum(1 for _ in region.whole.walk()) > _MOST:
         seen = f"more than {_MOST} operations for each element"

@@ -220,13 +220,16 @@ def _case(frame: Frame, node: ast.Match, subject: object, at: int) -> None:
     if at == len(node.cases):
         return
     case = node.cases[at]
-    fits = _fits(frame, case.pattern, subject)
+    captured: dict[str, object] = {}
+    fits = _fits(frame, case.pattern, subject, captured)
 
     def guarded() -> object:
         assert case.guard is not None
         return truth(frame, case.guard, lower(frame, case.guard))
 
     def taken() -> None:
+        for name, value in captured.items():  # only now: the whole pattern fits
+            frame.bind(name, value)
         if case.guard is None:
             body(frame, case.body)
             return
@@ -240,8 +243,10 @@ def _case(frame: Frame, node: ast.Match, subject: object, at: int) -> None:
     branch(frame, case.pattern, fits, taken, following, why)
 
 
-def _fits(frame: Frame, pattern: ast.pattern, subject: object) -> object:
-    """Whether a pattern fits; names that it captures are bound."""
+def _fits(
+    frame: Frame, pattern: ast.pattern, subject: object, captured: dict[str, object]
+) -> object:
+    """Whether a pattern fits; what it captures is added."""
     match pattern:
         case ast.MatchValue(value=value):
             return operators.compare(frame, pattern, ast.Eq(), subject, lower(frame, value))
@@ -252,20 +257,26 @@ def _fits(frame: Frame, pattern: ast.pattern, subject: object) -> object:
         case ast.MatchOr(patterns=patterns):
             found: object = False
             for one in patterns:
-                found = operators.either(frame, pattern, found, _fits(frame, one, subject))
+                found = operators.either(
+                    frame, pattern, found, _fits(frame, one, subject, captured)
+                )
             return found
         case ast.MatchAs(pattern=None, name=None):
             return True
         case ast.MatchAs(pattern=None, name=str(name)):
-            frame.bind(name, subject)
+            captured[name] = subject
             return True
         case ast.MatchSequence(patterns=patterns):
-            return _sequence(frame, pattern, patterns, subject)
+            return _sequence(frame, pattern, patterns, subject, captured)
     raise frame.error("AJ101", pattern, f"a pattern {type(pattern).__name__}")
 
 
 def _sequence(
-    frame: Frame, pattern: ast.pattern, patterns: Sequence[ast.pattern], subject: object
+    frame: Frame,
+    pattern: ast.pattern,
+    patterns: Sequence[ast.pattern],
+    subject: object,
+    captured: dict[str, object],
 ) -> object:
     if any(isinstance(p, ast.MatchStar) for p in patterns):
         raise frame.error("AJ101", pattern, "a star in a pattern")
@@ -273,7 +284,7 @@ def _sequence(
         return False
     found: object = True
     for one, part in zip(patterns, subject, strict=True):
-        found = operators.both(frame, pattern, found, _fits(frame, one, part))
+        found = operators.both(frame, pattern, found, _fits(frame, one, part, captured))
     return found
 
 
