@@ -106,7 +106,7 @@ class _Indexer:
         self.parent: list[Axis] = []
         self.size: list[Dim] = []
         self.reductions: dict[Node, tuple[frozenset[Axis], frozenset[Axis]]] = {}
-        self.reads: dict[Value, set[Value]] = {}  # the computed values that each is made of
+        self.makes: dict[Value, list[Value]] = {}  # the computed values made of each
 
     def run(self) -> Space:
         for unit in self.units:
@@ -221,7 +221,7 @@ class _Indexer:
 
     def note(self, result: Value, operand: Value) -> None:
         """That a result is made of an operand, which may be a view of one."""
-        self.reads.setdefault(result, set()).add(operand)
+        self.makes.setdefault(operand, []).append(result)
 
     def read(self, piece: Node, position: int, operand: Value) -> tuple[Axes, frozenset[Axis]]:
         """The axes at which an operand is read, and those over which it varies."""
@@ -357,10 +357,11 @@ class _Indexer:
 
     def made_of(self, values: Iterable[Value]) -> set[Value]:
         """The values, and all that the group makes of them."""
-        found = set(values)
-        for value, operands in self.reads.items():  # each after what it is made of
-            if operands & found:
+        found, todo = set[Value](), [*values]
+        while todo:
+            if (value := todo.pop()) not in found:
                 found.add(value)
+                todo += self.makes.get(value, ())
         return found
 
 

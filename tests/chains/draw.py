@@ -148,12 +148,16 @@ class _Draw:
     def _runs(self, target, text, worlds) -> bool:
         """Whether PyTorch takes it without a warning, at both sizes, with a useful result."""
         made = []
+        always = torch.is_warn_always_enabled()
+        torch.set_warn_always(True)  # what is warned of once in a process would be drawn later
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             try:
                 made = [eval(text, dict(world)) for world in worlds]
             except Exception:
                 return False
+            finally:
+                torch.set_warn_always(always)
         for value in made:
             if not isinstance(value, torch.Tensor) or value.numel() > _MOST or value.dim() > 4:
                 return False

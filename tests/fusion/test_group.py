@@ -297,6 +297,19 @@ def test_an_expansions_size_runs_before_its_kernel():
     assert [type(p) for p in parts.parts] == [Group]
 
 
+def test_a_row_that_reads_a_view_of_a_total_is_apart():
+    function = parse("""fn f(%x: f32[n, m]):
+  %p = gt %x, 0
+  %a = any %p
+  %y = softmax %x {dim=-1}
+  %t = permute %a {dims=[]}
+  %z = gt %y, %t
+  return %y, %a, %z
+""")
+    parts = check(function, [torch.randn(3, 5)])
+    assert len(parts.parts) > 1
+
+
 def test_dead_nodes_are_no_part():
     shown, _ = cut("fn f(%x: f32[n]):\n  %a = abs %x\n  %b = neg %x\n  return %b\n")
     assert shown == [["neg"]]
