@@ -5,9 +5,10 @@
 struct Team {
   static constexpr long most = 256, least_chunk = 128 * W;
   long rows, chunk = 0;  // 0: rows are not cut
+  int last_meeting;      // after which only the leader goes on; 0: none
   Meeting meeting;
   vf part[2][4 * most];  // what each chunk of a row gives, for as many as four reductions
-  Team(long rows, long cols, int threads) : rows(rows) {
+  Team(long rows, long cols, int threads, int meetings = 0) : rows(rows), last_meeting(meetings) {
     if (rows < 4 * threads && rows % threads && cols > least_chunk) chunk = chunk_of(cols);
   }
   static long chunk_of(long size) {
@@ -30,10 +31,15 @@ struct Team {
   }
   // Where the parts of the next reduction go: who is late still reads the other half.
   INLINE vf* parts() { return part[meeting.turn() & 1]; }
-  void wait() {
-    if (chunk) meeting.wait(omp_get_num_threads());
+  bool wait() {  // whether what all have found is this thread's concern
+    if (!chunk) return true;
+    const bool stays = leads() || meeting.turn() + 1 != last_meeting;
+    meeting.wait(omp_get_num_threads(), stays);
+    return stays;
   }
 };
+// The length of rows that threads may share: below, one thread is done before others have woken up.
+HELPER long long_row(long cols) { return cols > 1l << 20 ? cols : 0; }
 template <int U, class F> HELPER void sweep(const Team& team, long size, F f) {
   sweep<U>(team.begin(size), team.end(size), f);
 }
@@ -49,8 +55,7 @@ template <class Op, class F> HELPER auto reduce(Team& team, long size, F body) {
     all = reduce_lanes<Op, U>(begin, least(begin + step, end), body);
     if (team.chunk && begin < end) put_part(part, begin / step, all);
   } while ((begin += step) < end);
-  if (!team.chunk) return fold<Op>(all);
-  team.wait();
+  if (!team.chunk || !team.wait()) return fold<Op>(all);
   Cascade<Op, decltype(all)> cascade;
   const long last = (size - 1) / step;
   for (long at = 0; at <= last; ++at) {

@@ -13,6 +13,6 @@ static T reduce_each(Team& team, long size, T init, F body) {
   Part* part = team.chunk ? (Part*)team.parts() : own;
   for (long begin = team.begin(size); begin < end; begin += chunk)
     part[begin / chunk] = reduce_each<Op>(begin, least(begin + chunk, end), init, body);
-  team.wait();
+  if (!team.wait()) return init;
   return halves<Op, T>(part, size ? (size + chunk - 1) / chunk : 1);
 }

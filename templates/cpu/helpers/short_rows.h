@@ -192,7 +192,7 @@ HELPER void for_rows(long rows, long cols, long shared, int threads, F f) {
     }
     return;
   }
-  Single team(rows, shared, threads);
+  Single team(rows, long_row(shared), threads);
 #pragma omp parallel num_threads(threads) firstprivate(f)
   for (long row = team.first(); row < team.last(); ++row) f(team, row);
 }

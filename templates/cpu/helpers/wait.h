@@ -20,7 +20,7 @@ static inline void wake_all(int*) {}
 struct Meeting {
   int arrived = 0, turns = 0;
   int turn() const { return __atomic_load_n(&turns, __ATOMIC_ACQUIRE); }
-  void wait(int threads) {
+  void wait(int threads, bool stays = true) {
     const int now = turn();
     if (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) == threads) {
       __atomic_store_n(&arrived, 0, __ATOMIC_RELAXED);
@@ -28,6 +28,7 @@ struct Meeting {
       wake_all(&turns);
       return;
     }
+    if (!stays) return;
     for (int spin = 0; spin < 2000; ++spin)
       if (turn() != now) return;
     while (turn() == now) sleep_while(&turns, now);

@@ -1,5 +1,5 @@
 extern "C" void sin_cos_sum_kernel(const double* x, double* out, long n, int threads) {
-  Team team(1, n, threads);
+  Team team(1, n, threads, 1);
 #pragma omp parallel num_threads(threads)
   {
     // return (torch.sin(x) * torch.cos(x)).sum()   (functions.py:32)

@@ -1,5 +1,5 @@
 extern "C" void softmax_kernel(const double* x, double* out, long rows, long cols, int threads) {
-  Team team(rows, cols, threads);
+  Team team(rows, long_row(cols), threads);
 #pragma omp parallel num_threads(threads)
   for (long row = team.first(); row < team.last(); ++row) {
     const double* x_row = x + row * cols;
