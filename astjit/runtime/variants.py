@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from astjit.codegen.emit import cuda_unit
 from astjit.codegen.signature import Entry
 from astjit.errors import AstjitWarning, KernelBuildError
+from astjit.frontend.stops import from_signal
 from astjit.fusion.kernel import Group, Kernel
 from astjit.fusion.launch import launch
 from astjit.fusion.schedule import Schedule, schedule
@@ -100,6 +101,7 @@ class CudaKernel:
         self._given = machine
         self._plans: dict[tuple[object, ...], Plan] = {}
         self._refused: dict[Schedule, KernelBuildError] = {}
+        self._told: set[str] = set()
         self._lock = Lock()
         self._pointers = len(kernel.buffers)
         self._sizes = self._pointers + len(kernel.axes)
@@ -112,11 +114,19 @@ class CudaKernel:
         Loading makes a device current as launching does, so both happen while it is torch's own.
         """
         machine = self._given or this_machine()
-        if machine.current_device() == self.device:
-            self._run(machine, given)
-        else:
-            with machine.on_device(self.device):
+        try:
+            if machine.current_device() == self.device:
                 self._run(machine, given)
+            else:
+                with machine.on_device(self.device):
+                    self._run(machine, given)
+        except KernelBuildError:
+            raise  # told of already
+        except Exception as error:
+            if not from_signal(error):
+                shown = f"{type(error).__name__}: {error}".partition("\n")[0]
+                self._tell(error, f"a call runs eagerly: {self.kernel.name} cannot run: {shown}")
+            raise
 
     def _run(self, machine: Machine, given: tuple[int, ...]) -> None:
         sizes = given[self._pointers : self._sizes]
@@ -168,8 +178,7 @@ class CudaKernel:
             try:
                 self.built[chosen] = self._build(machine, kernel, chosen, shared)
             except KernelBuildError as error:
-                self._refused[chosen] = error
-                self._tell(error)
+                self._refuse(chosen, error)
                 raise
         return self.built[chosen]
 
@@ -186,12 +195,19 @@ class CudaKernel:
         loaded = load(image.code, entry.name, letters, device=self.device, shared=shared)
         return loaded, entry
 
-    def _tell(self, error: KernelBuildError) -> None:
+    def _refuse(self, chosen: Schedule, error: KernelBuildError) -> None:
         """Once a variant: calls that need it run eagerly, and nothing builds it again."""
-        _log.error("%s", error)
+        self._refused[chosen] = error
         shown = str(error).partition("\n")[0]
         told = f"calls that need {self.kernel.name} for these sizes run eagerly: {shown}"
-        warnings.warn(AstjitWarning(told), stacklevel=2)
+        self._tell(error, told)
+
+    def _tell(self, error: Exception, told: str) -> None:
+        """In the log and, once, in a warning: that a call runs eagerly must not go unnoticed."""
+        if told not in self._told:
+            self._told.add(told)
+            _log.error("%s: %s", self.kernel.name, error)
+            warnings.warn(AstjitWarning(told), stacklevel=2)
 
     def _picks(self, entry: Entry) -> tuple[int, ...]:
         kernel = self.kernel

@@ -245,3 +245,29 @@ def test_columns_leave_what_a_tile_holds(notes):
     assert config == ((1, 264), (2, 128), 0)
     assert arguments == [0x100, 0x200, 8, 1_000_000, 0x8000 + COUNTERS, 0x8000]
     assert asked == [(0, 0x50, 264 * 2 * 4 * 8)]  # blocks, vectors of a tile, lanes, bytes
+
+
+def test_a_launch_that_fails_is_told_of_once(notes, caplog):
+    class Broken(Notes):
+        def launch(self, *what):
+            raise RuntimeError("an illegal address")
+
+    run, _ = rms_kernel(Broken())
+    told = "runs eagerly: rms_norm cannot run: RuntimeError: an illegal address"
+    with (
+        pytest.warns(AstjitWarning, match=told),
+        pytest.raises(RuntimeError, match="illegal address"),
+    ):
+        run(*ALIGNED, 7, 1024, 1e-6)
+    with pytest.raises(RuntimeError, match="illegal address"):  # and no second warning
+        run(*ALIGNED, 7, 1024, 1e-6)
+    assert caplog.text.count("illegal address") == 1
+
+
+def test_more_rows_than_fit_are_told_of(notes):
+    run, _ = rms_kernel(notes)
+    with (
+        pytest.warns(AstjitWarning, match="rms_norm counts at most"),
+        pytest.raises(OverflowError),
+    ):
+        run(*ALIGNED, 2**31, 64, 1e-6)
