@@ -15,6 +15,7 @@ import types
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 import torch
@@ -28,6 +29,7 @@ from astjit.report.explain import Report, report_eager, report_program
 from astjit.runtime.bound import Bound, parts
 from astjit.runtime.dispatch import CacheInfo, Dispatcher, unsupported
 from astjit.runtime.module import CompiledModule
+from astjit.runtime.splits import Family, Split
 from astjit.targets.cuda import default_arch
 from astjit.targets.nvrtc import expand_arch
 from astjit.targets.table import target_named
@@ -116,9 +118,13 @@ class Record:
         dispatcher: its programs.
     """
 
-    def __init__(self, function: types.FunctionType, config: Config) -> None:
+    def __init__(
+        self, function: types.FunctionType, config: Config, split: Split | None = None
+    ) -> None:
         self.function, self.config = function, config
         self._sized: dict[str, int | None] = {}
+        self._is_part = split is not None
+        self.split: Any = split
         _RECORDS.add(self)
         self.dispatcher = self._dispatch()
 
@@ -128,7 +134,9 @@ class Record:
         return self.dispatcher.entry.call
 
     def _dispatch(self) -> Dispatcher:
-        return Dispatcher(self.function, self.config, self._load)
+        split = self.split or Family(partial(Record, config=self.config)).split_of(self.function)
+        self.split = split
+        return Dispatcher(self.function, self.config, self._load, split=split, part=self._is_part)
 
     def again(self, config: Config) -> Any:
         """The original, compiled with other options."""
@@ -140,7 +148,8 @@ class Record:
 
     def _segment(self, values: tuple[object, ...]) -> Any:
         named = dict(zip(self.dispatcher.entry.parameters, values, strict=True))
-        return compiler_now().Segment(self.function, named, self._sized)
+        compiling = not self._is_part
+        return compiler_now().Segment(self.function, named, self._sized, compiling=compiling)
 
     def segment(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """The segment for the arguments of a call."""

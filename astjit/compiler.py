@@ -1,6 +1,7 @@
 """The story on one screen: a call of a user's function becomes a program (decision D9)."""
 
 import logging
+from dataclasses import replace
 
 from astjit.config import Config
 from astjit.frontend.reads import Reads
@@ -104,4 +105,4 @@ def load_call(segment: Segment, config: Config) -> Loaded:
     made = build_call(segment, config)
     if made.misplaced:
         raise Stop(made.misplaced)
-    return load(made)
+    return replace(load(made), worthless=made.worthless, made=made)

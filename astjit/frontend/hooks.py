@@ -227,6 +227,11 @@ _MUTATIONS = (
 )
 
 
+def known_copy(function: types.FunctionType) -> types.CodeType | None:
+    """The code of the capture copy, None if there is none yet."""
+    return _COPIES.get(function.__code__)
+
+
 def rewritten_code(function: types.FunctionType) -> types.CodeType:
     """The code of the capture copy, made once for each function.
 

@@ -18,7 +18,7 @@ from astjit.frontend import torch_api
 from astjit.frontend.calls import call
 from astjit.frontend.capture import Capture
 from astjit.frontend.elements.lowering import Element, element_call
-from astjit.frontend.hooks import GLOBALS, Hooks, twin
+from astjit.frontend.hooks import GLOBALS, Hooks, known_copy, twin
 from astjit.frontend.layouts import separate
 from astjit.frontend.marks import disabled_by
 from astjit.frontend.operations import Operations
@@ -55,12 +55,15 @@ class Segment:
         sized: ints that captures of the function met as sizes, by path: the value, None where
             there were several; a capture adds to it.
         element: for a function of single elements, its limits.
+        compiling: what `is_compiling()` may answer: False in parts of a function that is not
+            captured whole.
     """
 
     function: types.FunctionType
     arguments: dict[str, object]
     sized: dict[str, int | None] = field(default_factory=dict)
     element: Element | None = None
+    compiling: bool = True
 
 
 def lower(segment: Segment, reads: Reads, config: Config) -> Function:
@@ -76,22 +79,37 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
         NeedsGrad: if gradients are recorded and an input requires one.
         Exception: what the user's code raised, or what eager would raise as well.
     """
-    answer = Answer()
+    answer = Answer(segment.compiling)
     try:
         return _lower(segment, reads, config, answer)
-    except (Stop, Exception):
-        made = _not_compiling(segment, reads, config) if answer.asked else None
+    except (Stop, Exception) as error:
+        if not (answer.asked and segment.compiling):
+            raise
+        made = _not_compiling(segment, reads, config, error)
         if made is None:
             raise
         return made
 
 
-def _not_compiling(segment: Segment, reads: Reads, config: Config) -> Function | None:
-    """What is captured where `is_compiling()` answers False, as it does in eager code."""
+def _not_compiling(
+    segment: Segment, reads: Reads, config: Config, error: BaseException
+) -> Function | None:
+    """What is captured where `is_compiling()` answers False, as it does in eager code.
+
+    Args:
+        segment: the function and the arguments of this call.
+        reads: filled, where it succeeds.
+        config: options.
+        error: what ended the capture that answered True; if this one stops too, it is told where.
+    """
     again = Reads()
     try:
         made = _lower(segment, again, config, Answer(compiling=False))
-    except (Stop, Exception):
+    except Stop as stop:
+        if isinstance(error, Stop):
+            error.own = stop.own
+        return None
+    except Exception:
         return None
     reads.take(again)
     return made
@@ -110,9 +128,9 @@ def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Fu
     session = Session(capture, outside, call, answer=answer)
     try:
         if not torch_api.state_is_plain():
-            raise Stop("a mode, a function transform or autocast is active")
+            raise Stop("a mode, a function transform or autocast is active", whole=True)
         if mark := disabled_by(function):
-            raise Stop(f"it is marked {mark}", instead="leave it uncompiled")
+            raise Stop(f"it is marked {mark}", instead="leave it uncompiled", whole=True)
         outside.constant(GLOBALS, function.__globals__)
         own = outside.constant("original", function)
         outside.same(code, f"{own}.__code__", "original_code")
@@ -141,6 +159,7 @@ def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Fu
     except RecursionError:
         raise _at_start(Stop("its calls nest too deeply to be captured"), code) from None
     except Stop as stop:
+        stop.inside(known_copy(function))
         _at_start(stop, code).facts = _facts(reads)
         raise
     except NeedsGrad as needs:
@@ -180,7 +199,8 @@ def _memory_guards(capture: Capture, outside: Outside) -> None:
     test = f"{name}(({', '.join(paths)},), ({''.join(f'{path}, ' for path in others)}))"
     with torch_api.plain_calls():
         if not separate([real[p] for p in paths], [real[p] for p in others]):
-            raise Stop(f"{', '.join(paths)} is written and shares memory with another input")
+            told = f"{', '.join(paths)} is written and shares memory with another input"
+            raise Stop(told, whole=True)
     capture.guard(test, f"{', '.join(paths)} shares no memory with another input")
 
 
@@ -219,6 +239,22 @@ def _signature(segment: Segment) -> inspect.Signature:
 
 def _run(session: Session, hooks: Hooks, segment: Segment, signature: inspect.Signature) -> object:
     """Run the capture copy on the arguments as they are read by path."""
+    try:
+        positional, named = _arguments(session, segment, signature)
+    except Stop as stop:
+        stop.whole = True
+        raise
+    if segment.element is not None:
+        return element_call(session, segment.function, "", segment.element, positional, named)
+    if segment.function.__code__.co_flags & _NOT_PLAIN:
+        raise Stop("a generator or coroutine", syntax=True, whole=True)
+    return twin(hooks, segment.function)(*positional, **named)
+
+
+def _arguments(
+    session: Session, segment: Segment, signature: inspect.Signature
+) -> tuple[list[object], dict[str, object]]:
+    """The arguments as they are read by path, those by position and those by name."""
     positional: list[object] = []
     named: dict[str, object] = {}
     called = session.capture.reads.parameters
@@ -232,11 +268,7 @@ def _run(session: Session, hooks: Hooks, segment: Segment, signature: inspect.Si
             named[name] = value
         else:
             positional.append(value)
-    if segment.element is not None:
-        return element_call(session, segment.function, "", segment.element, positional, named)
-    if segment.function.__code__.co_flags & _NOT_PLAIN:
-        raise Stop("a generator or coroutine", syntax=True)
-    return twin(hooks, segment.function)(*positional, **named)
+    return positional, named
 
 
 def _state_guards(capture: Capture, outside: Outside, function: Function) -> None:

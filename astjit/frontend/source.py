@@ -38,6 +38,7 @@ class Source:
         parsed: its syntax tree, with the file's line numbers and columns; the first who asks for a
             tree of a `def` gets it for good.
         class_name: the class whose body it stands in, "" for none.
+        is_part: the tree is part of a function, so that the text is not its own.
     """
 
     file: str
@@ -45,12 +46,13 @@ class Source:
     text: str
     parsed: ast.FunctionDef | ast.Lambda
     class_name: str = ""
+    is_part: bool = False
     _unused: list[None] = field(default_factory=lambda: [None], compare=False)
 
     @property
     def tree(self) -> ast.FunctionDef | ast.Lambda:
         """A tree of one's own."""
-        if isinstance(self.parsed, ast.Lambda):
+        if isinstance(self.parsed, ast.Lambda) or self.is_part:
             return copy.deepcopy(self.parsed)
         try:
             self._unused.pop()  # one thread alone
@@ -85,6 +87,11 @@ def mark_rewritten(code: types.CodeType) -> None:
 def is_rewritten(code: types.CodeType) -> bool:
     """Whether code is part of a capture copy; its functions were made during capture."""
     return _REWRITTEN.get(code) is not None
+
+
+def know_source(code: types.CodeType, source: Source) -> None:
+    """Record the source of code that was made here."""
+    _KNOWN.put(code, source)
 
 
 def source_of(function: types.FunctionType) -> Source:
@@ -235,6 +242,7 @@ def compiled(
     *,
     hooks: bool,
     imported: Iterable[str] = (),
+    given: Iterable[str] = (),
 ) -> types.CodeType:
     """The code of a function's tree, with the names in `code.co_freevars` as closure cells.
 
@@ -244,8 +252,9 @@ def compiled(
         hooks: the tree has hooks, reached by one more free name.
         imported: globals that the module imports: Python compiles calls of their attributes with
             many arguments in another way.
+        given: more free names that the tree has.
     """
-    free = [*code.co_freevars, *([HOOKS] if hooks else [])]
+    free = [*code.co_freevars, *([HOOKS] if hooks else []), *given]
     if isinstance(tree, ast.Lambda):
         statement: ast.stmt = ast.copy_location(ast.Return(tree), tree)
         name = code.co_name

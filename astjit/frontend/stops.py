@@ -49,19 +49,32 @@ class Stop(BaseException):
         reason: in the user's words, such as "print() is an effect".
         syntax: True when it is a kind of statement, False when it is an operation.
         instead: what to write instead, where that can be said.
+        whole: it is about the whole function, no statement of it.
+
+    Attributes:
+        own: the place in the function that was captured, where `location` is in one that it calls.
     """
 
-    def __init__(self, reason: str, *, syntax: bool = False, instead: str = "") -> None:
+    def __init__(
+        self, reason: str, *, syntax: bool = False, instead: str = "", whole: bool = False
+    ) -> None:
         super().__init__(reason)
         _remember(self)
-        self.reason, self.syntax = reason, syntax
+        self.reason, self.syntax, self.whole = reason, syntax, whole
         self.instead = instead or "leave fullgraph=False: the call then runs eagerly"
         self.facts: Facts | None = None
         self.location: Location | None = None
+        self.own: Location | None = None
         self.source_line = ""
+        self._frames = user_frames()
         if (frame := user_frame()) is not None:
             self.location = place(frame)
             self.source_line = linecache.getline(self.location.file, self.location.line)
+
+    def inside(self, code: CodeType | None) -> None:
+        """Find the place in the function whose capture copy has this code."""
+        self.own = next((where for own, where in reversed(self._frames) if own is code), None)
+        self._frames = []
 
     def at(self, location: Location) -> "Stop":
         """The same stop, at a place found another way."""
@@ -142,6 +155,17 @@ def user_frame() -> FrameType | None:
     return frame
 
 
+def user_frames() -> list[tuple[CodeType, Location]]:
+    """What the frames that run rewritten code are executing, the innermost first."""
+    found: list[tuple[CodeType, Location]] = []
+    frame = user_frame()
+    while frame is not None:
+        if HOOKS in frame.f_code.co_freevars:
+            found.append((frame.f_code, place(frame)))
+        frame = frame.f_back
+    return found
+
+
 def here() -> Location | None:
     """The line of the innermost rewritten frame."""
     frame = user_frame()
@@ -151,12 +175,25 @@ def here() -> Location | None:
     return Location(code.co_filename, frame.f_lineno, function=code.co_qualname)
 
 
+def place_in(error: BaseException, code: CodeType | None) -> Location | None:
+    """Where an exception left the frame that runs this code."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code is code:
+            return _place(trace.tb_frame.f_code, trace.tb_lasti, trace.tb_lineno)
+        trace = trace.tb_next
+    return None
+
+
 def place(frame: FrameType) -> Location:
     """What a frame is executing, with columns."""
-    code = frame.f_code
-    positions = itertools.islice(code.co_positions(), frame.f_lasti // 2, None)
+    return _place(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+def _place(code: CodeType, instruction: int, at_line: int) -> Location:
+    positions = itertools.islice(code.co_positions(), instruction // 2, None)
     line, end_line, column, end_column = next(positions, (None,) * 4)
     if line is None:
-        return Location(code.co_filename, frame.f_lineno, function=code.co_qualname)
+        return Location(code.co_filename, at_line, function=code.co_qualname)
     end = end_column if end_line == line else None
     return Location(code.co_filename, line, column, end, code.co_qualname)

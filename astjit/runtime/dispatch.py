@@ -14,7 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -25,16 +25,20 @@ from astjit.frontend.torch_api import state_is_plain, why_not_plain
 from astjit.runtime.entry import Entry, Loaded
 from astjit.runtime.locks import Lock
 from astjit.runtime.refusals import Refusals
+from astjit.runtime.splits import Split
 from astjit.runtime.words import MISS
 
 _log, _log_guards = logging.getLogger("astjit.segments"), logging.getLogger("astjit.guards")
 _OURS = (os.path.dirname(os.path.dirname(__file__)) + os.sep, "<astjit ")
 MOST_PROGRAMS = 8
+MOST_RAISED = 3  # calls of a part whose capture raised what eager raises as well
 _GRADIENT = "an input requires a gradient"
 
 
 class CacheInfo(NamedTuple):
     """What one compiled function has done so far.
+
+    Where it is cut, its segments and what they call count, and its own calls do not.
 
     Attributes:
         programs: specialisations made.
@@ -64,11 +68,13 @@ class Outcome:
     Attributes:
         loaded: a new program.
         warning: what to tell the user.
+        parts: the function was cut; the warning is for where nothing of it is compiled.
         error: what capture or compilation raised; the user's if eager raises as well, else ours.
     """
 
     loaded: Loaded | None = None
     warning: str = ""
+    parts: bool = False
     error: Exception | None = None
 
 
@@ -80,6 +86,8 @@ class Dispatcher:
         config: how it is compiled.
         build: makes a program for the values of all parameters, in order.
         eager: runs instead of the original, see Entry.
+        split: how it is cut where it cannot be captured whole; None: it never is.
+        part: it is a segment or a callee of a function that was cut.
 
     Attributes:
         entry: what the user calls.
@@ -93,13 +101,18 @@ class Dispatcher:
         config: Config,
         build: Callable[[tuple[object, ...]], Loaded],
         eager: Callable[..., object] | None = None,
+        *,
+        split: Split | None = None,
+        part: bool = False,
     ) -> None:
         self.config, self.gradients = config, 0
+        self.split, self._part = split, part
         self.name = getattr(original, "__qualname__", repr(original))
         self._build = build
         self._loaded: list[Loaded] = []
         self._programs: list[Callable[..., object]] = []
-        self._calls, self._misses = [0], 0
+        self._calls, self._misses, self._cut, self._raised = [0], 0, 0, 0
+        self._pending = ""  # a warning for where nothing of the function turns out compiled
         self._reasons: list[str] = []
         self._refusals = Refusals()
         self._told: set[str] = set()
@@ -112,32 +125,83 @@ class Dispatcher:
         self._misses += 1
         if self._given_up or _is_traced(values):
             return self.entry.run(*values)
+        if self.split is not None and self.split.only:
+            return self._run_parts(values)
         kind = call_kind(values)
-        if self._is_eager(kind, values):
-            return self.entry.run(*values)
+        if reason := self._is_eager(kind, values):
+            return self._run_eagerly(values, reason)
         with self._lock:
             result = self._try(values)  # another thread may have been here first
-            known = result is not MISS or self._is_eager(kind, values)
+            reason = "" if result is not MISS else self._is_eager(kind, values)
+            known = result is not MISS or reason
             outcome = Outcome() if known else self._compile(values, kind)
-        if outcome.warning:
+        if outcome.warning and not outcome.parts and (outcome.loaded or not self._part):
             self._warn(outcome.warning)
         if outcome.loaded is not None:
             result = _attempt(outcome.loaded.run, values)
         if result is not MISS:
             return result
-        result = self.entry.run(*values)  # where the error is the user's, it is raised here
-        if outcome.error is not None:
-            self._warn(self._bug(kind, outcome.error))
+        if outcome.parts:
+            self._pending = outcome.warning
+            return self._run_parts(values)
+        try:
+            result = self._run_eagerly(values, reason)
+        except Exception:
+            self._raises_too(outcome.error)
+            raise
+        if outcome.error is not None and (told := self._bug(kind, outcome.error)):
+            self._warn(told)
+        return result
+
+    def _raises_too(self, error: Exception | None) -> None:
+        """A capture raised, and so did eager: a part that does so often is not tried again."""
+        if error is not None and self._part and self.split is not None:
+            self._raised += 1
+            if self._raised >= MOST_RAISED:
+                self.split.failed(error, f"it raises {type(error).__name__}")
+
+    def _run_eagerly(self, values: tuple[object, ...], reason: str) -> object:
+        """The original, or what is compiled of it."""
+        if reason and reason != _GRADIENT:
+            return self._run_parts(values)
+        return self.entry.run(*values)
+
+    def _run_parts(self, values: tuple[object, ...]) -> object:
+        """What runs where the function was cut, or the original."""
+        run = self.split.runner() if self.split is not None else None
+        if run is None:
+            told, self._pending = self._pending, ""
+            if told and not self._part:
+                self._warn(told)
+            return self.entry.run(*values)
+        self._cut += 1
+        result = self.entry.run_as(run, *values)
+        if self._pending and not self._part:
+            told, self._pending = self._pending, ""
+            if self.split is not None and not self.split.is_useful():
+                self._warn(told)
         return result
 
     def info(self) -> CacheInfo:
-        """The counters; while several threads call, `hits` may be a little low."""
-        origins = [origin for loaded in self._loaded for origin in loaded.origins()]
+        """The counters, its segments' and callees' included.
+
+        While several threads call, `hits` may be a little low.
+        """
+        parts = self.split.family.dispatchers() if self.split is not None else []
+        counts = [each.own_info() for each in (self, *parts)]
+        reasons = tuple(reason for count in counts for reason in count.reasons)
+        sums: list[Any] = [sum(count[index] for count in counts) for index in range(7)]
+        return CacheInfo._make([*sums, reasons])
+
+    def own_info(self) -> CacheInfo:
+        """The counters of this function or segment alone; calls of a cut function count in it."""
+        loaded = [each for each in self._loaded if not (self._part and each.worthless)]
+        origins = [origin for each in loaded for origin in each.origins()]
         return CacheInfo(
-            programs=len(self._loaded),
+            programs=len(loaded),
             hits=max(0, self._calls[0] - self._misses),
-            misses=self._misses,
-            respecialised=max(0, len(self._loaded) - 1),
+            misses=self._misses - self._cut,
+            respecialised=max(0, len(loaded) - 1),
             disk_hits=sum(where == "disk" for where, _ in origins),
             disk_misses=sum(where == "built" for where, _ in origins),
             kernels_built=sum(count for where, count in origins if where == "built"),
@@ -152,15 +216,23 @@ class Dispatcher:
             self._reasons.clear()
             self._refusals.clear()
             self._told.clear()
-            self._calls[0] = self._misses = self.gradients = 0
+            self._calls[0] = self._misses = self._cut = self.gradients = 0
+            if self.split is not None:
+                self.split.clear()
             self._given_up = self.config.disabled
 
+    @property
+    def is_useful(self) -> bool:
+        """Whether there is a program that works on tensors, or there was no call yet."""
+        return not self._calls[0] or any(not loaded.worthless for loaded in self._loaded)
+
     # -- deciding -------------------------------------------------------------------------------
-    def _is_eager(self, kind: object, values: tuple[object, ...]) -> bool:
+    def _is_eager(self, kind: object, values: tuple[object, ...]) -> str:
+        """Why calls like this are not captured, "" where they may be."""
         reason = self._refusals.why(kind, values)
         if reason == _GRADIENT:
             self.gradients += 1
-        return bool(reason)
+        return reason
 
     def _try(self, values: tuple[object, ...]) -> object:
         for program in self._programs:
@@ -183,7 +255,8 @@ class Dispatcher:
             self._remember(kind, _GRADIENT, needs.facts)
             self.gradients += 1
         except Stop as stop:
-            return Outcome(warning=self._stopped(stop, kind))
+            told, cut = self._stopped(stop, kind)
+            return Outcome(warning=told, parts=cut)
         except Exception as error:
             if from_signal(error):
                 raise
@@ -195,6 +268,7 @@ class Dispatcher:
             self._loaded.append(loaded)
             self._reasons += [reason] if reason else []
             self._programs.append(loaded.run)
+            self._leave(loaded)
             return Outcome(loaded, loaded.warning)
         return Outcome()
 
@@ -202,23 +276,32 @@ class Dispatcher:
         self._refusals.add(kind, reason, facts)
         self._given_up |= self._refusals.many
 
-    def _stopped(self, stop: Stop, kind: object) -> str:
+    def _leave(self, loaded: Loaded) -> None:
+        """Leave a part that touches no tensor to Python from now on."""
+        if self.split is not None and loaded.worthless and self._part:
+            self.split.worthless()
+
+    def _stopped(self, stop: Stop, kind: object) -> tuple[str, bool]:
+        """What to tell the user, and whether parts of the function may be compiled."""
         if self.config.fullgraph:
             raise unsupported(stop) from None
+        cut = self.split is not None and self.split.stopped(stop)
         self._remember(kind, stop.reason, stop.facts)
-        _log.info("%s: eager, because %s", self.name, stop.reason)
+        how = "cut" if cut else "eager"
+        _log.info("%s: %s, because %s", self.name, how, stop.reason)
         where = f"{stop.location}: " if stop.location else ""
-        return f"{where}{self.name} runs eagerly: {stop.reason}"
+        return f"{where}{self.name} runs eagerly: {stop.reason}", cut
 
     def _bug(self, kind: object, error: Exception) -> str:
-        """Eager ran where capture or compilation failed."""
+        """Eager ran where capture or compilation failed; what to tell the user."""
         what = f"{type(error).__name__}: {error}"
         self._remember(kind, what)
+        cut = self.split is not None and self.split.failed(error, what)
         if isinstance(error.__context__, Failed):
             shown = str(error).partition("\n")[0]
-            return (
-                f"{self.name} runs eagerly: an operation fails, which its code may catch: {shown}"
-            )
+            told = f"an operation fails, which its code may catch: {shown}"
+            self._pending = f"{self.name} runs eagerly: {told}" if cut else ""
+            return "" if cut or self._part else f"{self.name} runs eagerly: {told}"
         _log.error("%s cannot be compiled (a bug in astjit)", self.name, exc_info=error)
         shown = what.partition("\n")[0]
         return f"{self.name} runs eagerly, because of a bug in astjit: {shown}"

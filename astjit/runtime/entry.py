@@ -75,8 +75,8 @@ def {name}({declared}):
 def {bind}({declared}):
 {defaults}    return ({given}{comma})
 
-def {run}({given}):
-    return {original}({passed})
+def {run}({function}, {given}):
+    return {function}({passed})
 """
 _FILLED = """\
     try:
@@ -95,12 +95,16 @@ class Loaded:
         origins: for each text built so far, where its machine code came from: "memory", "disk" or
             "built", and how many kernels it has.
         warning: what the user should know, once.
+        worthless: it touches no tensor.
+        made: what it was made from.
     """
 
     run: Callable[..., object]
     why_not: Callable[..., str]
     origins: Callable[[], Sequence[tuple[str, int]]]
     warning: str = ""
+    worthless: bool = False
+    made: object = None
 
 
 class _Unset:
@@ -126,9 +130,10 @@ class Entry:
     Attributes:
         parameters: names in the order in which programs take them.
         text: of the functions.
+        original: the user's function.
         call: what the user calls.
         bind: gives the values of all parameters, in order, for the user's arguments.
-        run: calls the original with the values of all parameters, in order.
+        run_as: calls a function of this signature with the values of all parameters, in order.
     """
 
     def __init__(
@@ -139,8 +144,8 @@ class Entry:
         calls: list[int],
         eager: Callable[..., object] | None = None,
     ) -> None:
-        signature = inspect.signature(original, follow_wrapped=False)
-        parameters = tuple(signature.parameters.values())
+        self.original = original
+        parameters = tuple(inspect.signature(original, follow_wrapped=False).parameters.values())
         self.parameters = tuple(p.name for p in parameters)
         names = Names((*self.parameters, *dir(builtins), *keyword.kwlist))
         own = names.take(getattr(original, "__name__", "function"), "function")
@@ -173,24 +178,30 @@ class Entry:
             "result": names.take("result"),
             "name": own,
             "bind": names.take("bind"),
-            "run": names.take("run_original"),
+            "run": names.take("run_as"),
+            "function": names.take("function"),
             "given": ", ".join(self.parameters),
             "comma": "," if len(parameters) == 1 else "",
             "passed": ", ".join(_passed(p) for p in parameters),
             "declared": _declared(parameters, unset),
         }
         words["eager"] = words["original"] if eager is None else known("eager", eager)
-        words |= {"defaults": _defaults(parameters, words["original"], unset), "filled": ""}
+        words["filled"] = words["defaults"] = _defaults(parameters, words["original"], unset)
         if words["defaults"]:
             words["wrong"] = known("wrong_defaults", (TypeError, LookupError))
             words["without"] = known("without_defaults", partial(_without_defaults, original))
             words["filled"] = _FILLED.format(**words, indented=indent(words["defaults"], "    "))
         self.text = _BODY.format(**words)
         exec(compile(self.text, f"<astjit entry of {own}>", "exec"), namespace)
-        self.call: types.FunctionType = namespace[words["name"]]
-        self.bind: Callable[..., tuple[object, ...]] = namespace[words["bind"]]
+        made: Any = [namespace[words[name]] for name in ("name", "bind", "run")]
+        self.call: types.FunctionType = made[0]
+        self.bind: Callable[..., tuple[object, ...]] = made[1]
         self.bind.__qualname__ = getattr(original, "__qualname__", own)  # named in TypeErrors
-        self.run: Callable[..., object] = namespace[words["run"]]
+        self.run_as: Callable[..., object] = made[2]
+
+    def run(self, *values: object) -> object:
+        """Call the original with the values of all parameters, in order."""
+        return self.run_as(self.original, *values)
 
 
 def _defaults(parameters: Sequence[inspect.Parameter], original: str, unset: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from astjit.codegen.signature import Text
 from astjit.frontend.reads import Reads
-from astjit.fusion.kernel import Group, Parts
+from astjit.fusion.kernel import Group, LibraryCall, Parts, is_free
 from astjit.ir.function import Function
 from astjit.runtime.host import HostText
 from astjit.targets.table import TARGETS
@@ -39,6 +39,11 @@ class Program:
     def groups(self) -> list[Group]:
         """The parts that are kernels."""
         return [part for part in self.parts.parts if isinstance(part, Group)]
+
+    @property
+    def worthless(self) -> bool:
+        """Whether all that it does to tensors costs nothing: there is no kernel and no call."""
+        return all(isinstance(p, LibraryCall) and is_free(p.node) for p in self.parts.parts)
 
     @property
     def misplaced(self) -> str:

@@ -42,9 +42,9 @@ def test_lambdas_on_one_line_are_told_apart(function, wanted):
 
 def test_an_error_that_the_function_catches_is_no_bug():
     compiled, x = astjit.compile(caught), torch.ones(3, 4)
-    with pytest.warns(astjit.AstjitWarning, match="its code may catch") as told:
+    for _ in range(3):
         assert torch.equal(compiled(x), x + 1)
-    assert "bug" not in str(told[0].message)
+    assert compiled.cache_info().programs == 1  # of what the handler does
 
 
 @pytest.mark.parametrize("name", ["torch", "type", "len", "repr", "float", "int", "hasattr"])

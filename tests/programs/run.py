@@ -11,15 +11,18 @@ import concurrent.futures
 import logging
 import multiprocessing
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
 
+from tests.programs import effects
 from tests.programs.front import front_only
 from tests.programs.generate import generate
 from tests.programs.program import Program, smaller
 from tests.programs.world import Fault, counted, run_program
 
+Make = Callable[[int], Program]
 _MOST_TRIES = 400  # while one program is made smaller
 _CHUNK = 50  # seeds that one process takes at a time
 
@@ -55,11 +58,12 @@ class Summary:
         return "\n".join(lines)
 
 
-def run_seeds(seeds: range, **options: object) -> Summary:
+def run_seeds(seeds: range, make: Make = generate, **options: object) -> Summary:
     """Run the programs of some seeds.
 
     Args:
         seeds: which.
+        make: the program of a seed.
         options: for astjit.compile.
     """
     torch.set_num_threads(1)
@@ -67,7 +71,7 @@ def run_seeds(seeds: range, **options: object) -> Summary:
     found = Summary()
     outcomes = []
     for seed in seeds:
-        outcome = run_program(generate(seed), **options)
+        outcome = run_program(make(seed), **options)
         outcomes.append(outcome)
         if outcome.fault is not None:
             found.faults[seed] = outcome.fault
@@ -107,25 +111,25 @@ def _fault(program: Program) -> Fault | None:
         return None
 
 
-def described(seed: int, fault: Fault) -> str:
+def described(seed: int, fault: Fault, make: Make = generate) -> str:
     """The smallest program with the fault of a seed, and the fault."""
-    program, least = shrunk(generate(seed), fault.kind)
+    program, least = shrunk(make(seed), fault.kind)
     return (
         f"\n===== seed {seed}: {fault.kind}\n{program}\n--> call {least.call}: {least.difference}"
     )
 
 
-def run_many(seeds: range, jobs: int) -> Summary:
+def run_many(seeds: range, jobs: int, make: Make = generate) -> Summary:
     """Run the programs of many seeds, in several processes; faults are told as they come."""
     chunks = [seeds[i : i + _CHUNK] for i in range(0, len(seeds), _CHUNK)]
     total = Summary()
     if jobs == 1:
         for chunk in chunks:
-            _take(total, run_seeds(chunk))
+            _take(total, run_seeds(chunk, make))
         return total
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        waiting = [pool.submit(run_seeds, chunk) for chunk in chunks]
+        waiting = [pool.submit(run_seeds, chunk, make) for chunk in chunks]
         for done in concurrent.futures.as_completed(waiting):
             _take(total, done.result())
     return total
@@ -146,23 +150,25 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--show", type=int, default=1, help="programs shown for each kind of fault")
     parser.add_argument("--front", action="store_true", help="the front end alone, in less time")
+    parser.add_argument("--effects", action="store_true", help="programs that print and raise")
     parser.add_argument("--text", action="store_true", help="print the programs and run nothing")
     given = parser.parse_args()
     first, _, last = given.seeds.partition(":")
     seeds = range(int(first), int(last or int(first) + 1))
+    make = effects.generate if given.effects else generate
     if given.text:
         for seed in seeds:
-            print(f"# seed {seed}\n{generate(seed)}\n")
+            print(f"# seed {seed}\n{make(seed)}\n")
         return 0
     if given.front:
         front_only()
-    total = run_many(seeds, given.jobs)
+    total = run_many(seeds, given.jobs, make)
     print(total, flush=True)
     shown: collections.Counter[str] = collections.Counter()
     for seed, fault in sorted(total.faults.items()):
         shown[fault.kind] += 1
         if shown[fault.kind] <= given.show:
-            print(described(seed, fault), flush=True)
+            print(described(seed, fault, make), flush=True)
     return 1 if total.faults else 0
 
 
