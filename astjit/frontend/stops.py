@@ -61,7 +61,7 @@ class Stop(BaseException):
         super().__init__(reason)
         _remember(self)
         self.reason, self.syntax, self.whole = reason, syntax, whole
-        self.instead = instead or "leave fullgraph=False: the call then runs eagerly"
+        self.instead = instead or "leave fullgraph=False: the statement then runs as written"
         self.facts: Facts | None = None
         self.location: Location | None = None
         self.own: Location | None = None

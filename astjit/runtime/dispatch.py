@@ -246,6 +246,9 @@ class Dispatcher:
         if reason:
             _log_guards.info("%s: none of %d fits: %s", self.name, len(self._loaded), reason)
         if len(self._loaded) >= MOST_PROGRAMS:
+            if self._part and self.split is not None and self.split.worn(reason):
+                _log.info("%s: cut, because %s", self.name, reason)
+                return Outcome(parts=True)
             self._given_up = True
             told = f"{self.name} has {MOST_PROGRAMS} programs; other calls run eagerly"
             return Outcome(warning=f"{told}. {alike} of them do not fit because: {reason}")

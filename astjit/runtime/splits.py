@@ -175,13 +175,17 @@ class Split:
     # --- what happened ---
 
     def stopped(self, stop: Stop) -> bool:
-        """A capture of the function ended: mark the place; whether there is more to try."""
+        """A capture of the function ended: mark the place; whether parts of it may be compiled."""
         return not stop.whole and self._marked(stop.own, stop.reason)
 
     def failed(self, error: Exception, reason: str) -> bool:
         """A capture raised what eager does not, or what eager raises again and again."""
         inner = error.__context__ if isinstance(error.__context__, Failed) else error
         return self._marked(place_in(inner, known_copy(self.function)), reason)
+
+    def worn(self, reason: str) -> bool:
+        """It has as many programs as it may: find the statement that needs more."""
+        return self._marked(None, reason)
 
     def _marked(self, own: Location | None, reason: str) -> bool:
         with self.family.lock:
@@ -193,10 +197,9 @@ class Split:
                 return False
             before = self.marks.state()
             self._mark(tree.body, own, reason)
-            if self.marks.state() == before:
-                return False
-            self.cut, self.only = True, not self.is_root
-            return True
+            if self.marks.state() != before:
+                self.cut, self.only = True, not self.is_root
+            return self.cut
 
     def _mark(self, body: list[ast.stmt], own: Location | None, reason: str) -> None:
         run = self.run
