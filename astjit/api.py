@@ -26,7 +26,7 @@ from astjit.frontend.stops import NeedsGrad, Stop
 from astjit.ir.printer import function_text
 from astjit.report import log
 from astjit.report.explain import Report, report_eager, report_program
-from astjit.runtime.bound import Bound, parts
+from astjit.runtime.bound import DECORATED, Bound, parts
 from astjit.runtime.dispatch import CacheInfo, Dispatcher, unsupported
 from astjit.runtime.module import CompiledModule
 from astjit.runtime.splits import Family, Split
@@ -39,14 +39,6 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 _NUMERICS = ("eager", "fp32")
 TEXTS = ("ssa", "cuda_source", "cpp_source", "program_source", "guards", "rewritten_source")
-_BELOW = (
-    staticmethod,
-    classmethod,
-    property,
-    functools.cached_property,
-    functools.partialmethod,
-    functools._lru_cache_wrapper,
-)  # what decorators make of a function that is to be compiled first
 
 
 class Compiled(Protocol[P, R_co]):
@@ -363,7 +355,7 @@ def _compiled(fn: Callable[..., Any], config: Config) -> Any:
         raise UsageError(f"{fn.__name__} is a class of modules", instead=instead)
     if isinstance(fn, Bound):
         return _compiled(fn.__wrapped__, config)
-    if isinstance(fn, _BELOW):
+    if isinstance(fn, DECORATED):
         kind = type(fn).__name__.removeprefix("_").removesuffix("_wrapper")
         raise UsageError(f"a {kind} object", instead=f"put @astjit.compile below @{kind}")
     if (known := _record_of(fn)) is not None:

@@ -27,6 +27,15 @@ _ASKED = frozenset(
     }
 )
 
+DECORATED = (
+    staticmethod,
+    classmethod,
+    property,
+    functools.cached_property,
+    functools.partialmethod,
+    functools._lru_cache_wrapper,
+)  # what decorators make of a function that is to be compiled first
+
 
 def parts(
     target: object,

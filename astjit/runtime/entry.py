@@ -75,7 +75,7 @@ def {name}({declared}):
 def {bind}({declared}):
 {defaults}    return ({given}{comma})
 
-def {run}({function}, {given}):
+def {run_as}({function}, {given}):
     return {function}({passed})
 """
 _FILLED = """\
@@ -178,14 +178,13 @@ class Entry:
             "result": names.take("result"),
             "name": own,
             "bind": names.take("bind"),
-            "run": names.take("run_as"),
-            "function": names.take("function"),
+            **{word: names.take(word) for word in ("run_as", "function")},
             "given": ", ".join(self.parameters),
             "comma": "," if len(parameters) == 1 else "",
             "passed": ", ".join(_passed(p) for p in parameters),
             "declared": _declared(parameters, unset),
         }
-        words["eager"] = words["original"] if eager is None else known("eager", eager)
+        words["eager"] = known("eager", eager) if eager else words["original"]
         words["filled"] = words["defaults"] = _defaults(parameters, words["original"], unset)
         if words["defaults"]:
             words["wrong"] = known("wrong_defaults", (TypeError, LookupError))
@@ -193,11 +192,10 @@ class Entry:
             words["filled"] = _FILLED.format(**words, indented=indent(words["defaults"], "    "))
         self.text = _BODY.format(**words)
         exec(compile(self.text, f"<astjit entry of {own}>", "exec"), namespace)
-        made: Any = [namespace[words[name]] for name in ("name", "bind", "run")]
-        self.call: types.FunctionType = made[0]
-        self.bind: Callable[..., tuple[object, ...]] = made[1]
+        self.call: types.FunctionType = namespace[words["name"]]
+        self.bind: Callable[..., tuple[object, ...]] = namespace[words["bind"]]
         self.bind.__qualname__ = getattr(original, "__qualname__", own)  # named in TypeErrors
-        self.run_as: Callable[..., object] = made[2]
+        self.run_as: Callable[..., object] = namespace[words["run_as"]]
 
     def run(self, *values: object) -> object:
         """Call the original with the values of all parameters, in order."""
