@@ -128,12 +128,17 @@ def _numbers(value: object, axes: int) -> list[int]:
     return found
 
 
-def _steps(size: int, window: int, stride: int, padding: int, dilation: int) -> int:
+def _steps(
+    size: int, window: int, stride: int, padding: int, dilation: int, ceil_mode: bool = False
+) -> int:
     need(window > 0 and stride > 0 and padding >= 0 and dilation > 0)
     room = size + 2 * padding - dilation * (window - 1) - 1
     if room < 0:
         raise Refused("a window is larger than what it moves over")
-    return room // stride + 1
+    if not ceil_mode:
+        return room // stride + 1
+    last = -(-room // stride)
+    return last + (last * stride < size + padding)  # none begins behind the padding on the left
 
 
 def _convolution(
@@ -151,9 +156,39 @@ def _convolution(
     if x.size(1) != weight.size(1) * groups or weight.size(0) % groups:
         raise Refused("channels do not fit")
     _vector(bias, weight.size(0))
-    numbers = (_numbers(n, axes) for n in (stride, padding, dilation))
+    if padding == "same":
+        need(set(_numbers(stride, axes)) == {1} and min(_numbers(dilation, axes)) > 0)
+        return empty((x.size(0), weight.size(0), *x.shape[2:]), x.dtype)
+    pads = 0 if padding == "valid" else padding
+    numbers = (_numbers(n, axes) for n in (stride, pads, dilation))
     rows = zip(x.shape[2:], weight.shape[2:], *numbers, strict=True)
     return empty((x.size(0), weight.size(0), *(_steps(*row) for row in rows)), x.dtype)
+
+
+def _transposed(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: object = 1,
+    padding: object = 0,
+    output_padding: object = 0,
+    groups: int = 1,
+    dilation: object = 1,
+) -> Tensor:
+    axes = weight.dim() - 2
+    need(x.dim() == weight.dim() and _alike(x, weight, bias) and plain(x, weight))
+    need(x.numel() > 0 and weight.numel() > 0 and groups > 0)
+    need(x.size(1) == weight.size(0) and not weight.size(0) % groups)
+    _vector(bias, weight.size(1) * groups)
+    numbers = [_numbers(n, axes) for n in (stride, padding, output_padding, dilation)]
+    sizes = []
+    for size, window, step, pad, more, apart in zip(
+        x.shape[2:], weight.shape[2:], *numbers, strict=True
+    ):
+        need(step > 0 and apart > 0 and pad >= 0 and 0 <= more < max(step, apart))
+        sizes.append((size - 1) * step - 2 * pad + apart * (window - 1) + more + 1)
+    need(min(sizes) > 0)
+    return empty((x.size(0), weight.size(1) * groups, *sizes), x.dtype)
 
 
 def _max_pool(axes: int) -> Callable[..., object]:
@@ -197,13 +232,13 @@ def _pooled(
     dilation: object,
     ceil_mode: bool,
 ) -> Tensor:
-    need(x.dim() == axes + 2 and _alike(x) and plain(x) and x.numel() > 0 and not ceil_mode)
+    need(x.dim() == axes + 2 and _alike(x) and plain(x) and x.numel() > 0)
     windows, pads = _numbers(kernel_size, axes), _numbers(padding, axes)
     need(all(2 * pad <= window for pad, window in zip(pads, windows, strict=True)))
     same = stride is None or stride == []
     steps = windows if same else _numbers(stride, axes)
     rows = zip(x.shape[2:], windows, steps, pads, _numbers(dilation, axes), strict=True)
-    return empty((*x.shape[:2], *(_steps(*row) for row in rows)), x.dtype)
+    return empty((*x.shape[:2], *(_steps(*row, ceil_mode) for row in rows)), x.dtype)
 
 
 def _adaptive(axes: int) -> Callable[..., object]:
@@ -283,6 +318,7 @@ NET_RULES: dict[str, Callable[..., object]] = {
     f"{F}embedding": _embedding,
     f"{F}cross_entropy": _cross_entropy,
     **{f"torch.conv{n}d": _convolution for n in (1, 2, 3)},
+    **{f"torch.conv_transpose{n}d": _transposed for n in (1, 2, 3)},
     **{f"{F}max_pool{n}d": _max_pool(n) for n in (1, 2, 3)},
     **{f"{home}avg_pool{n}d": _avg_pool(n) for n in (1, 2, 3) for home in (F, "torch.")},
     **{f"{home}adaptive_avg_pool{n}d": _adaptive(n) for n in (1, 2, 3) for home in (F, "torch.")},

@@ -161,6 +161,14 @@ def _flip(x: Tensor, *dims: Any) -> Tensor:
     return empty(tuple(x.shape), x.dtype)
 
 
+def _roll(x: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    """Elements moved along axes, or, without axes, along all of them at once."""
+    by, axes = (n if isinstance(n, tuple | list) else (n,) for n in (shifts, dims))
+    need(plain(x) and all(type(n) is int for n in (*by, *axes)))
+    need(len(by) == (len(axes) or 1) and all(-x.dim() <= a < x.dim() for a in axes))
+    return empty(tuple(x.shape), x.dtype)
+
+
 def _gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     need(x.dim() == index.dim() > 0 and index.dtype == torch.int64 and plain(index))
     need(-x.dim() <= dim < x.dim() and index.numel() > 0)
@@ -225,6 +233,7 @@ _ALONG: dict[str, Rule] = {
     "tril": _triangle,
     "triu": _triangle,
     "flip": _flip,
+    "roll": _roll,
     "gather": _gather,
     "argmax": _place,
     "argmin": _place,
