@@ -26,7 +26,7 @@ from astjit.codegen.flow import Flow, braced, wish
 from astjit.codegen.slots import End, uses_of, words
 from astjit.codegen.source import Comments
 from astjit.codegen.values import Writer, dtype_of, user_name
-from astjit.fusion.kernel import is_loop
+from astjit.fusion.kernel import IF, RANGE, is_loop
 from astjit.ir.function import Block, Node
 from astjit.ir.value import Literal, Result, Value
 from astjit.types.dtype import BOOL, I64
@@ -98,6 +98,7 @@ class LaneFlow(Flow):
         self.live = "active(mask)"  # the lanes that are here
         self.loop = ""  # the variable of those that are in the loop around this
         self.asked = False  # whether the loop around this ends lane by lane at its test
+        self.late: list[tuple[End, str]] = []  # variables of the loop, and what is kept for them
         self.masked: set[Node] = set()
 
     def write(self, node: Node, writer: Writer, uses: Counter[Value]) -> list[str]:
@@ -131,8 +132,9 @@ class LaneFlow(Flow):
     def _put(self, end: End, text: str) -> str:
         if not end.guard:
             return text
-        lanes = f"wide({end.guard})" if end.kind == "vl" else end.guard
-        return f"{lanes} ? {f'({text})' if ' ? ' in text else text} : {end.slot}"
+        if end.kind == "vl":
+            return f"choose({end.guard}, {text}, {end.slot})"
+        return f"{end.guard} ? {f'({text})' if ' ? ' in text else text} : {end.slot}"
 
     # -- branches -------------------------------------------------------------------------------
     def _if(
@@ -167,8 +169,8 @@ class LaneFlow(Flow):
         """What a cheap branch gives: one of two values that are both there."""
         kind, dtype = writer.type_name(result), dtype_of(result.type)
         ends = (End(arm.results[result.index], "", kind, dtype) for arm in node.regions)
-        lanes = Text(f"wide({condition.text})") if kind == "vl" else condition
-        return compose("{0} ? {1} : {2}", [lanes, *(self._given(writer, e) for e in ends)], {})
+        spelling = "choose({0}, {1}, {2})" if kind == "vl" else "{0} ? {1} : {2}"
+        return compose(spelling, [condition, *(self._given(writer, e) for e in ends)], {})
 
     def _arms(
         self, node: Node, writer: Writer, results: list[Result], slots: Mapping[Result, End]
@@ -204,8 +206,49 @@ class LaneFlow(Flow):
         live = inner.names.reserve(writer.names.take("live"))
         lines = [f"vi {live} = {self.live};"]
         guarded = [replace(e, guard=live if e.wanted or e.guard else "") for e in ends]
+        late = self._late(node, writer, guarded)
+        before, self.late = self.late, [(end, own.slot) for end, own in late.items()]
+        for end, own in late.items():
+            start = node.values[len(node.values) - len(ends) + guarded.index(end)]
+            lines.append(f"{own.kind} {own.slot} = {writer.text(start, end.dtype).text};")
+        given = [late.get(end, end) for end in guarded]
         with self._within(live, live):
-            return lines + super()._around(node, writer, inner, guarded)
+            lines += super()._around(node, writer, inner, given)
+        lines += self._caught(live, writer)
+        self.late = before
+        return lines
+
+    def _late(self, node: Node, writer: Writer, ends: Sequence[End]) -> dict[End, End]:
+        """Variables that get what is one value for all lanes, and that the loop does not read.
+
+        Such a value is kept once, and given to a lane when it leaves.
+        """
+        body, starts = node.regions[-1], node.values[len(node.values) - len(ends) :]
+        last = body.nodes[-1] if body.nodes else None
+        stop = body.results[0] if node.fields["breaks"] else None
+        by_branch = last is not None and last.op is IF and stop in last.results
+        if node.op is not RANGE or body.params[0] in writer.elements or by_branch:
+            return {}
+        if stop not in writer.elements:
+            return {}
+        read = {v for inner in body.walk() for v in inner.values} | set(body.results)
+        read |= {v for n in body.walk() for region in n.regions for v in region.results}
+        found = {}
+        for end, start in zip(ends, starts, strict=True):
+            varies = end.value in writer.elements or start in writer.elements
+            if end.guard and end.kind in _VECTORS and not varies and end.holds not in read:
+                kind = writer.dialect.value_types[end.dtype.name]
+                slot = writer.names.take(f"{end.slot}_last")
+                found[end] = End(end.value, slot, kind, end.dtype)
+        return found
+
+    def _caught(self, lanes: str, writer: Writer) -> list[str]:
+        """Gives lanes what is kept for them."""
+        return [
+            f"{end.slot} = {self._put(replace(end, guard=lanes), spread)};"
+            for end, kept in self.late
+            for spread in [f"{writer.spreads[end.kind]}({kept})"]
+        ]
 
     def _range(
         self, node: Node, writer: Writer, inner: Writer, lines: list[str]
@@ -245,7 +288,13 @@ class LaneFlow(Flow):
         if {end.slot for end in ends} & words(text.text):
             name = writer.names.take("stop")
             lines, text = [f"const vi {name} = {text.text};"], Text(name)
-        return [*lines, *self._assign(writer, ends), *self._leave(f"~{text.wrapped(UNARY)}")]
+        lines += self._assign(writer, ends)
+        if not self.late:
+            return lines + self._leave(f"~{text.wrapped(UNARY)}")
+        mask = writer.names.take("leaves")
+        lines.append(f"const vi {mask} = {self.live} & {text.wrapped(RANKS['=='])};")
+        caught = [*self._caught(mask, writer), *self._leave(f"~{mask}")]
+        return [*lines, *braced(f"if (any_lane({mask}))", caught)]
 
     def _last(self, node: Node, writer: Writer, ends: Sequence[End], stop: Result) -> list[str]:
         if node.values[0] not in writer.elements:

@@ -136,8 +136,10 @@ class Writer:
             truth = dtype_of(value.type) is BOOL
             if value not in self.elements and (truth or "?" in spelling):
                 text = Text(f"{'every_lane' if truth else 'spread'}({text.text})")
-            texts.append(Text(f"wide({text.text})") if truth else text)
-        made = compose(spelling, texts, {})
+            texts.append(text)
+        # g++ chooses between vectors wider than the machine's lane by lane
+        chooses = "choose({0}, {1}, {2})" if "?" in spelling else spelling
+        made = compose(chooses, texts, {})
         compares = dtype_of(node.results[0].type) is BOOL
         return Text(f"truth({made.text})") if compares else made
 

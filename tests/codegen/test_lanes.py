@@ -78,7 +78,7 @@ def test_lanes_leave_a_loop_one_by_one():
         "const vf next = z * z + x_v;",
         "const vi leaves = live & (next > 4.0f);",
         "if (any_lane(leaves)) {",
-        "count = wide(leaves) ? spread(i2) : count;",
+        "count = choose(leaves, spread(i2), count);",
         "live &= ~leaves;",
         "if (!any_lane(live)) break;",
         "}",

@@ -2,6 +2,20 @@
 // W 64-bit integers, and truth in lanes of their width.
 typedef long vl __attribute__((vector_size(8 * W)));
 HELPER vl spread(long a) { return vl{} + a; }
+typedef long half_long __attribute__((vector_size(4 * W)));
+typedef int half_int __attribute__((vector_size(2 * W)));
+HELPER vl choose(vi truth, vl a, vl b) {  // by halves: of what is wider g++ makes single lanes
+  half_int lanes[2];
+  half_long yes[2], no[2];
+  __builtin_memcpy(lanes, &truth, sizeof lanes);
+  __builtin_memcpy(yes, &a, sizeof yes);
+  __builtin_memcpy(no, &b, sizeof no);
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i)
+    no[i] = __builtin_convertvector(lanes[i], half_long) ? yes[i] : no[i];
+  __builtin_memcpy(&b, no, sizeof no);
+  return b;
+}
 HELPER vl wide(vi truth) { return __builtin_convertvector(truth, vl); }
 HELPER vi truth(vl wide) { return __builtin_convertvector(wide, vi); }
 HELPER vl to_long(vf a) { return __builtin_convertvector(a, vl); }
