@@ -29,8 +29,10 @@ from astjit.errors import InternalError, TripLimit, UsageError
 from astjit.frontend.elements.lowering import Element
 from astjit.frontend.stops import NeedsGrad, Stop, from_signal
 from astjit.frontend.torch_api import state_is_plain
-from astjit.ir.function import Function
+from astjit.ir.function import Function, Node
+from astjit.ir.value import Literal
 from astjit.ops.spec import Kind
+from astjit.ops.table import OPS
 from astjit.report.explain import Report
 from astjit.runtime.dispatch import MOST_PROGRAMS, CacheInfo, Dispatcher, unsupported
 from astjit.runtime.entry import Loaded
@@ -197,12 +199,17 @@ def raise_only_limit(function: Function) -> None:
     """
     nodes = [n for n in function.body.walk() if n.op.kind in (Kind.BODY, Kind.CONTROL)]
     limited = [n for n in nodes if n.fields.get("limit") is not None]
-    others = [n for n in nodes if n.op.kind is Kind.BODY]
+    others = [n for n in nodes if n.op.kind is Kind.BODY or _steps(n)]
     if len(limited) != 1 or others:
         return
     (node,), place = limited, limited[0].location
     line = "" if place is None else linecache.getline(place.file, place.line)
     raise TripLimit(cast("int", node.fields["limit"]), place, line)
+
+
+def _steps(node: Node) -> bool:
+    """Whether it is a range whose step may be 0."""
+    return node.op is OPS["range"] and not isinstance(node.operands[2], Literal)
 
 
 def _needs_gradient(needs: NeedsGrad) -> UsageError:

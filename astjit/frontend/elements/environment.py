@@ -15,8 +15,10 @@ from typing import Any
 
 from astjit.frontend.elements.kinds import BOOL, Dynamic, Kind, is_number, kind_of, promoted
 from astjit.frontend.elements.region import Region
-from astjit.ir.function import Block
+from astjit.ir.function import Block, Node
 from astjit.ir.value import Literal, Value
+from astjit.ops.spec import Kind as OpKind
+from astjit.ops.spec import Trait
 
 
 class Exit(enum.Enum):
@@ -30,6 +32,7 @@ class Exit(enum.Enum):
 
 
 LEAVING = (Exit.BREAK, Exit.CONTINUE, Exit.RETURN, Exit.END)
+_FEW = 4  # operations that are done rather than branched around
 RETURNED = "return"  # the name under which a frame keeps what it returns
 
 
@@ -312,10 +315,18 @@ def selected(
             yields.append((index, a, b, kind))
     if not yields:
         return found.__getitem__  # whatever the arms compute, nobody needs it
+    nodes = [*then.nodes, *other.nodes]
+    if len(nodes) <= _FEW and all(k == BOOL for *_, k in yields) and all(map(_is_safe, nodes)):
+        region.block.nodes += nodes  # `a and b`: cheaper than a branch
+        then.nodes, other.nodes = [], []
     if not then.nodes and not other.nodes:
         for index, a, b, kind in yields:
             if index in slots.holes:  # known whichever arm is taken
                 found[index] = Dynamic(region.real(slots.holes[index], kind), kind)
+                continue
+            if b == Literal(False) or a == Literal(True):
+                name, value = ("logical_and", a) if b == Literal(False) else ("logical_or", b)
+                found[index] = Dynamic(region.emit(name, condition.value, value), BOOL)
                 continue
             both = isinstance(a, Literal) and isinstance(b, Literal)
             first = region.real(slots.pairs[index][0], kind) if both else a
@@ -331,6 +342,11 @@ def selected(
     for result, (index, _, _, kind) in zip(node.results, yields, strict=True):
         found[index] = Dynamic(result, kind)
     return found.__getitem__
+
+
+def _is_safe(node: Node) -> bool:
+    """Whether a node may run where its arm is not taken: nothing in it can fail or takes long."""
+    return node.op.kind is OpKind.ELEMENTWISE and bool(node.op.traits & Trait.EXACT)
 
 
 def anything(region: Region, flags: Iterable[object]) -> object:

@@ -8,7 +8,7 @@ from astjit.frontend.attributes import attribute
 from astjit.frontend.elements import operators
 from astjit.frontend.elements.environment import Conflict, Environment, Record, joined
 from astjit.frontend.elements.frames import Frame, shown
-from astjit.frontend.elements.kinds import Dynamic
+from astjit.frontend.elements.kinds import BOOL, Dynamic
 from astjit.frontend.elements.operators import truth
 from astjit.ir.function import Block
 
@@ -169,9 +169,12 @@ def _operand(frame: Frame, node: ast.BoolOp, values: Sequence[ast.expr]) -> obje
     if len(values) == 1:
         return first
     holds = truth(frame, values[0], first)
+    known = first
+    if isinstance(first, Dynamic) and first.kind == BOOL:
+        known = isinstance(node.op, ast.Or)  # what it is where nothing follows
     if isinstance(node.op, ast.And):
-        return choose(frame, node, holds, lambda: _operand(frame, node, values[1:]), lambda: first)
-    return choose(frame, node, holds, lambda: first, lambda: _operand(frame, node, values[1:]))
+        return choose(frame, node, holds, lambda: _operand(frame, node, values[1:]), lambda: known)
+    return choose(frame, node, holds, lambda: known, lambda: _operand(frame, node, values[1:]))
 
 
 @handles(ast.Compare)

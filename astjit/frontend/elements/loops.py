@@ -331,13 +331,7 @@ def _zero(kind: Kind) -> float:
 
 def _bounds(frame: Frame, head: Head) -> list[Value]:
     """Start, stop and step; a step that is 0 for some element fails the call."""
-    start, stop, step = head.operands
-    region = frame.region
-    values = [region.value(v, INT) for v in (start, stop, step)]
-    if isinstance(values[2], Literal):
-        return values
-    values[2] = region.emit("add", values[2], region.emit("modulo", 0, values[2]))
-    return values
+    return [frame.region.value(v, INT) for v in head.operands]
 
 
 def _flags(head: Head, end: Environment) -> list[Exit]:
