@@ -8,7 +8,10 @@ import torch
 from astjit.codegen.emit import cuda_unit
 from astjit.config import Config
 from astjit.fusion.group import groups
+from astjit.fusion.schedule import schedule
+from astjit.ir.parser import parse
 from astjit.runtime.interpret import bind_sizes
+from astjit.targets.nvrtc import ARCHES, compile_cuda
 from tests.codegen.flows import draw, run_map
 from tests.kernels import build_cpu, cuda_variant, emulate_launch, no_source, run_cpu, run_parts
 
@@ -74,3 +77,75 @@ def test_random_bodies_in_the_emulator():
 
         sizes = bind_sizes(function.params, given)
         same(run_parts(function, parts, given, sizes, launch), wanted(seed, "f32"), seed)
+
+
+SQUARES = """fn squares(%x: f64[n], %k: i64[n]):
+  %y = map %x, %k : f64[n] {
+    body(%v: f64[], %step: i64[]):
+      %z = while %v {limit=5} : f64[] {
+        test(%z.1: f64[]):
+          %0 = gt %z.1, 1.0
+          yield %0
+        body(%z.2: f64[]):
+          %1 = mul %z.2, 0.5
+          yield %1
+      }
+      %t = range 0, 7, %step, %z : f64[] {
+        body(%i: i64[], %t.1: f64[]):
+          %2 = add %t.1, %i
+          yield %2
+      }
+      yield %t
+  }
+  return %y
+"""
+
+
+def test_the_text_is_as_people_write_it():
+    _, kernel = group_of(parse(SQUARES), "cuda")
+    chosen = schedule(kernel, "cuda", {"n": 4096}, 16)
+    text = cuda_unit([(kernel, chosen)], no_source, "sm_90").kernels
+    lines = [line.strip() for line in text.splitlines()]
+    start = lines.index("double z = x_v[v];")
+    assert lines[start + 1 : start + 12] == [
+        "long long trips = 0;",
+        "while (z > 1.0) {",
+        "if (++trips > 5) __trap();",
+        "z = z * 0.5;",
+        "}",
+        "double t = z;",
+        "check_step(k_v[v]);",
+        "long long trips2 = range_length(0, 7, k_v[v]);",
+        "for (long long i2 = 0; trips2 > 0; --trips2, i2 += k_v[v]) {",
+        "t = t + static_cast<double>(i2);",
+        "}",
+    ]
+
+
+def test_a_loop_that_runs_too_often_and_a_step_of_0_end_the_call():
+    function = parse(SQUARES)
+    parts, kernel = group_of(function, "cpu")
+    library, text = build_cpu([kernel])
+    status, entry = [], text.entries[kernel.name]
+
+    def launch(group, memory, sizes):
+        status.append(run_cpu(library, entry, group, memory, sizes))
+
+    for x, step in ((32.0, 3), (33.0, 3), (1.0, 0)):
+        given = [torch.tensor([0.5, x], dtype=torch.float64), torch.tensor([-1, step])]
+        found = run_parts(function, parts, given, bind_sizes(function.params, given), launch)
+        if not status[-1]:
+            assert found[0].tolist() == [0.5, 1.0 + 0 + 3 + 6]
+    assert status == [0, 2, 3]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_every_architecture_builds_it_without_spills(arch):
+    functions = [parse(SQUARES), *(draw(seed) for seed in EMULATED)]
+    kernels = [group_of(f, "cuda")[1] for f in functions]
+    variants = [(k, schedule(k, "cuda", {"n": 4096}, 16)) for k in kernels]
+    made = compile_cuda(cuda_unit(variants, no_source, arch).source, arch)
+    assert len(made.resources) == len(kernels)
+    for used in made.resources.values():
+        assert (used.stack, used.spill_stores, used.spill_loads) == (0, 0, 0)
+        assert used.registers <= 48
