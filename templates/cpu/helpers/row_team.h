@@ -19,6 +19,9 @@ struct Team {
   static long bound(long count, int more) {  // of what a thread has of `count`
     return count * (omp_get_thread_num() + more) / omp_get_num_threads();
   }
+  // Threads that have something to do: who has not need not be woken.
+  INLINE int size(int threads) const { return chunk ? threads : few(threads, rows); }
+  static int few(int threads, long parts) { return parts > 1 ? (int)least(threads, parts) : 1; }
   INLINE long first() const { return chunk ? 0 : bound(rows, 0); }
   INLINE long last() const { return chunk ? rows : bound(rows, 1); }
   INLINE bool leads() const { return !chunk || omp_get_thread_num() == 0; }

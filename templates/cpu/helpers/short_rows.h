@@ -181,7 +181,7 @@ template <int tiles, class F>
 HELPER void for_rows(long rows, long cols, long shared, int threads, F f) {
   if (cols <= short_row) {
     const long blocks = (rows + W - 1) / W;
-#pragma omp parallel num_threads(threads) firstprivate(f)
+#pragma omp parallel num_threads(Team::few(threads, blocks)) firstprivate(f)
     {
       Block<tiles> block(cols);
       const long last = Team::bound(blocks, 1);
@@ -193,6 +193,6 @@ HELPER void for_rows(long rows, long cols, long shared, int threads, F f) {
     return;
   }
   Single team(rows, long_row(shared), threads);
-#pragma omp parallel num_threads(threads) firstprivate(f)
+#pragma omp parallel num_threads(team.size(threads)) firstprivate(f)
   for (long row = team.first(); row < team.last(); ++row) f(team, row);
 }

@@ -1,6 +1,6 @@
 extern "C" void sin_cos_sum_kernel(const float* x, float* out, long n, int threads) {
   Team team(1, n, threads, 1);
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team.size(threads))
   {
     // return (torch.sin(x) * torch.cos(x)).sum()   (functions.py:32)
     const float all_sum = reduce<Sum>(team, n, [=](long i, auto mask) INLINE {

@@ -1,6 +1,6 @@
 extern "C" void softmax_kernel(const double* x, double* out, long rows, long cols, int threads) {
   Team team(rows, long_row(cols), threads);
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team.size(threads))
   for (long row = team.first(); row < team.last(); ++row) {
     const double* x_row = x + row * cols;
     double* out_row = out + row * cols;
