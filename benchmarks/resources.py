@@ -3,10 +3,11 @@
     python benchmarks/resources.py [--out benchmarks/results/resources.md] [name ...]
 
 Each workload in the variants of some row lengths (the shortest of each), float32 and bfloat16, for
-every architecture that generated kernels are checked for. Accesses to global memory are counted in
-the machine code by nvdisasm (`pip install nvidia-cuda-nvdisasm`), without which those columns stay
-empty: "4 x 128" is four instructions of 128 bits. Calls are the slow paths of IEEE divisions and
-the like.
+every architecture that generated kernels are checked for; those of OTHERS, which reduce columns or
+everything or read at computed indices, at sizes of their own. Accesses to global memory are counted
+in the machine code by nvdisasm (`pip install nvidia-cuda-nvdisasm`), without which those columns
+stay empty: "4 x 128" is four instructions of 128 bits. Calls are the slow paths of IEEE divisions
+and the like.
 """
 
 import argparse
@@ -20,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from workloads import WORKLOADS
+import torch.nn.functional as F
+from workloads import WORKLOADS, Workload
 
 import astjit
 from astjit.targets.nvrtc import ARCHES, Resources, compile_cuda, nvrtc_version
@@ -29,9 +31,56 @@ LENGTHS = (64, 512, 4096, 8192, 50256)
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 NAMES = ("bias_gelu", "swiglu", "softmax", "log_softmax", "layer_norm", "rms_norm")
 HEAD = (
-    *("kernel", "dtype", "variant", "arch", "registers", "stack", "spills", "shared"),
+    *("kernel", "kind", "dtype", "variant", "arch", "registers", "stack", "spills", "shared"),
     *("loads", "stores", "local", "calls"),
 )
+
+
+def square_sum0(x: torch.Tensor) -> torch.Tensor:
+    return (x * x).sum(0)
+
+
+def softmax0(x: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(x, 0)
+
+
+def sin_cos_sum(x: torch.Tensor) -> torch.Tensor:
+    return (torch.sin(x) * torch.cos(x)).sum()
+
+
+def logsumexp_mean(x: torch.Tensor) -> torch.Tensor:
+    return torch.logsumexp(x, -1).mean()
+
+
+def embedding_norm(
+    index: torch.Tensor, table: torch.Tensor, position: torch.Tensor, weight: torch.Tensor
+) -> torch.Tensor:
+    h = F.embedding(index, table) + position
+    return F.layer_norm(h, (h.shape[-1],), weight)
+
+
+def whole(rows: int, cols: int, dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
+    return (torch.zeros(rows, cols, dtype=dtype),)
+
+
+def tables(rows: int, cols: int, dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
+    index = torch.zeros(rows, dtype=torch.int64)
+    return (
+        index,
+        *(torch.zeros(n, cols, dtype=dtype) for n in (16, rows)),
+        torch.zeros(cols, dtype=dtype),
+    )
+
+
+COLUMNS = ((64, 4096), (4096, 4096), (1 << 20, 8))
+OTHERS = {
+    "square_sum0": (Workload(square_sum0, whole), COLUMNS),
+    "softmax0": (Workload(softmax0, whole), COLUMNS),
+    "sin_cos_sum": (Workload(sin_cos_sum, whole), ((64, 4096),)),
+    "logsumexp_mean": (Workload(logsumexp_mean, whole), ((64, 4096), (64, 50256))),
+    "softmax_shared": (WORKLOADS["softmax"], ((4, 1 << 20),)),
+    "embedding_norm": (Workload(embedding_norm, tables), ((64, 512), (64, 4096))),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +144,25 @@ def rows(names: Sequence[str], arches: Sequence[str]) -> Iterator[tuple[str, ...
     """Lines of the table: kernels in the variants of LENGTHS, each variant once."""
     tool = disassembler()
     for name in names:
+        sizes = tuple((8, cols) for cols in LENGTHS)
+        workload, sizes = OTHERS.get(name) or (WORKLOADS[name], sizes)
         for dtype, torch_dtype in DTYPES.items():
             done = set()
-            function = astjit.compile(WORKLOADS[name].function, target="cuda", fullgraph=True)
-            for cols in LENGTHS:
-                inputs = WORKLOADS[name].inputs(8, cols, torch_dtype)
+            function = astjit.compile(workload.function, target="cuda", fullgraph=True)
+            for extents in sizes:
+                inputs = workload.inputs(*extents, torch_dtype)
                 (kernel,) = astjit.explain(function, *inputs).kernels
                 if kernel.variant in done:
                     continue
                 done.add(kernel.variant)
                 for arch in arches:
                     built = compile_cuda(kernel.cuda, arch)
-                    used = built.resources[kernel.name]
-                    code = code_of(disassembled(built.cubin, tool)[kernel.name]) if tool else None
-                    yield (name, dtype, kernel.variant, arch, *shown(used, code))
+                    codes = disassembled(built.cubin, tool) if tool else {}
+                    for one in sorted(built.resources):  # a launch for each pass of shared rows
+                        shown_as = name + one.removeprefix(kernel.name)
+                        code = code_of(codes[one]) if tool else None
+                        cells = shown(built.resources[one], code)
+                        yield (shown_as, kernel.kind, dtype, kernel.variant, arch, *cells)
 
 
 def shown(used: Resources, code: Code | None) -> tuple[str, ...]:
@@ -122,7 +176,7 @@ def shown(used: Resources, code: Code | None) -> tuple[str, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=list(NAMES), metavar="name")
+    parser.add_argument("names", nargs="*", default=[*NAMES, *OTHERS], metavar="name")
     parser.add_argument("--out", type=Path, help="a file besides the screen")
     options = parser.parse_args()
     lines = ["# What NVRTC makes of the CUDA kernels", ""]
