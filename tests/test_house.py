@@ -205,7 +205,7 @@ def test_floors_are_numbered_as_designed():
         **{"errors": 0, "config": 0, "location": 0, "types": 1},
         **{"ops": 2, "targets": 2, "text": 2, "ir": 3, "passes": 4, "autodiff": 5, "fusion": 5},
         **{"frontend": 6, "codegen": 6, "runtime": 7, "compiler": 8, "report": 9, "api": 10},
-        **{"__init__": 11, "__main__": 11},
+        **{"elements": 10, "__init__": 11, "__main__": 11},
     }
 
 
