@@ -1,13 +1,8 @@
 """What users call: `compile`, `explain`, and the compiled functions.
 
-For example:
-
-    @astjit.compile
-    def rms_norm(x, w, eps=1e-6):
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * w
-
-    rms_norm(x, w)                     # as before, fused
-    rms_norm.cuda_source(x, w)         # the CUDA text of this call, on any machine
+rms_norm = astjit.compile(rms_norm)
+rms_norm(x, w)                     # as before, fused
+rms_norm.cuda_source(x, w)         # the CUDA text of this call, on any machine
 """
 
 import functools
@@ -21,15 +16,15 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 import torch
 
 from astjit.config import Config, Numerics, read_environment
-from astjit.errors import UsageError
+from astjit.errors import UnsupportedOp, UnsupportedSyntax, UsageError
 from astjit.frontend.stops import NeedsGrad, Stop
 from astjit.ir.printer import function_text
 from astjit.report import log
-from astjit.report.explain import Report, report_eager, report_program
+from astjit.report.explain import Report, report_cut, report_eager, report_program
 from astjit.runtime.bound import DECORATED, Bound, parts
 from astjit.runtime.dispatch import CacheInfo, Dispatcher, unsupported
 from astjit.runtime.module import CompiledModule
-from astjit.runtime.splits import Family, Split
+from astjit.runtime.splits import Family, Split, cut_shown
 from astjit.targets.cuda import default_arch
 from astjit.targets.nvrtc import expand_arch
 from astjit.targets.table import target_named
@@ -206,7 +201,12 @@ class Record:
 
     def rewritten_source(self, *args: object, **kwargs: object) -> str:
         """The function with what is compiled as a call."""
-        self.built(args, kwargs)  # raises where it is not compiled
+        try:
+            self.built(args, kwargs)
+        except (UnsupportedOp, UnsupportedSyntax) as error:
+            if (cut := cut_shown(self.split, error.__context__)) is None or self.config.fullgraph:
+                raise
+            return str(compiler_now().cut_source(cut.function, cut.runs))
         return str(compiler_now().rewritten_source(self.function))
 
     def explain(
@@ -217,7 +217,7 @@ class Record:
         try:
             made = compiler_now().build_call(self.segment(args, kwargs), self.config)
         except Stop as stop:
-            return report_eager(name, unsupported(stop), gradients)
+            return report_cut(name, unsupported(stop), cut_shown(self.split, stop), gradients)
         except NeedsGrad as needs:
             reason = UsageError(f"{needs} requires a gradient")
             return report_eager(name, reason, gradients + 1)

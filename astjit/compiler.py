@@ -6,7 +6,7 @@ from dataclasses import replace
 from astjit.config import Config
 from astjit.frontend.reads import Reads
 from astjit.frontend.segments import Segment, lower
-from astjit.frontend.split import rewritten_source
+from astjit.frontend.split import cut_source, rewritten_source
 from astjit.frontend.stops import Stop
 from astjit.fusion.describe import described
 from astjit.fusion.group import groups
@@ -27,6 +27,7 @@ __all__ = [
     "build",
     "build_call",
     "cuda_text",
+    "cut_source",
     "interpret_call",
     "kernel_texts",
     "load_call",

@@ -11,13 +11,12 @@ Made with libcst, so that decorators, annotations, defaults, comments and spacin
 
 import ast
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import libcst as cst
 
+from astjit.frontend.runs import SEGMENT, Run
 from astjit.frontend.source import source_of
-
-SEGMENT = "__astjit_segment_{}__"
 
 
 def rewritten_source(function: types.FunctionType) -> str:
@@ -85,3 +84,49 @@ def _call(arguments: ast.arguments) -> str:
     if arguments.kwarg:
         given.append(f"**{arguments.kwarg.arg}")
     return f"{SEGMENT.format(0)}({', '.join(given)})"
+
+
+def cut_source(function: types.FunctionType, runs: Mapping[str, Run]) -> str:
+    """The text of a function that is cut: each segment as its call, on the same number of lines.
+
+    What a segment holds stays as comments; statements that stay Python, with their formatting and
+    comments, are the user's.
+
+    Args:
+        function: the function.
+        runs: its segments by the names that call them.
+
+    Raises:
+        Stop: if there is no source, or it is not the text of the running code.
+    """
+    source = source_of(function)
+    lines = source.text.splitlines(keepends=True)
+    for name, run in runs.items():
+        first, last = run.first, run.last
+        start, end = first.lineno - source.first_line, (last.end_lineno or 0) - source.first_line
+        before = lines[start].encode()[: first.col_offset].decode()
+        held = [line.rstrip("\n") for line in lines[start : end + 1]]
+        after = lines[end].encode()[last.end_col_offset or 0 :].decode()
+        alone = not before.strip() and (not after.strip() or after.lstrip().startswith("#"))
+        if start == end:
+            told = f"  # {held[0].strip()}" if alone and not after.strip() else ""
+            lines[start] = f"{before}{_shown(name, run)}{told}{after}"
+        elif alone:
+            lines[start] = f"{before}{_shown(name, run)}  # {held[0].strip()}\n"
+            lines[start + 1 : end + 1] = [_comment(line) for line in lines[start + 1 : end + 1]]
+    return "".join(lines)
+
+
+def _shown(name: str, run: Run) -> str:
+    """The call of a segment as a statement, or as the expression that it is."""
+    call = f"{name}({', '.join(run.reads)})"
+    if run.tail is not None:
+        return f"return {call}"
+    return f"{', '.join(run.results)} = {call}" if run.results else call
+
+
+def _comment(line: str) -> str:
+    shown = line.lstrip()
+    if not shown.strip() or shown.startswith("#"):
+        return line
+    return f"{line[: len(line) - len(shown)]}# {shown}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from astjit.errors import UserError
+from astjit.frontend.runs import Run
 from astjit.fusion.describe import described
 from astjit.fusion.kernel import (
     Group,
@@ -26,6 +27,7 @@ from astjit.fusion.kernel import (
 from astjit.ir.value import Literal
 from astjit.location import Location
 from astjit.runtime.program import Program, Texts
+from astjit.runtime.splits import Cut
 from astjit.targets.nvrtc import ARCHES, Resources, compile_cuda
 from astjit.types.shape import evaluate
 
@@ -103,6 +105,35 @@ class UnfusedReport:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentReport:
+    """What is compiled between statements that stay Python.
+
+    Attributes:
+        name: as the rewritten source calls it.
+        file: of its statements.
+        first: the line at which it begins.
+        last: the line at which it ends.
+        programs: made so far; 0 where no call has reached it.
+        kernels: names of those in its latest program.
+    """
+
+    name: str
+    file: str
+    first: int
+    last: int
+    programs: int
+    kernels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        one = self.first == self.last
+        lines = f"line {self.first}" if one else f"lines {self.first}-{self.last}"
+        if not self.programs:
+            return f"{self.name}, {lines}: not captured yet"
+        kernels = ", ".join(self.kernels) or "no kernel"
+        return f"{self.name}, {lines}: {kernels}"
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What becomes of a call.
 
@@ -114,6 +145,7 @@ class Report:
         fallbacks: what is left to Python.
         unfused: values that go through memory, and why.
         gradients: calls that ran eagerly so far because an input wanted a gradient.
+        segments: what is compiled of a function that is cut, as far as calls have reached it.
     """
 
     name: str
@@ -123,9 +155,18 @@ class Report:
     fallbacks: tuple[Fallback, ...] = ()
     unfused: tuple[UnfusedReport, ...] = ()
     gradients: int = 0
+    segments: tuple[SegmentReport, ...] = ()
+
+    @property
+    def syncs(self) -> int:
+        """How many statements left to Python read the values of a tensor, and wait for them."""
+        return sum("the values of a tensor" in fallback.reason for fallback in self.fallbacks)
 
     def __str__(self) -> str:
         lines = [f"{self.name} on {self.target}" if self.target else f"{self.name} runs eagerly"]
+        if self.segments:
+            lines = [f"{self.name} is cut into {len(self.segments)} segments"]
+            lines += [f"  segment {segment}" for segment in self.segments]
         for kernel in self.kernels:
             moved = f"reads {_bytes(kernel.reads)}, writes {_bytes(kernel.writes)}"
             shown = f"{moved}, {kernel.flops:,} operations"
@@ -176,6 +217,33 @@ def report_eager(name: str, why: UserError, gradients: int) -> Report:
     text = str(why).partition("\n")[2].partition("\n")[0].strip() if place else ""
     where = (place.file, place.line) if place else ("", 0)
     return Report(name, "", fallbacks=(Fallback(*where, text, why.seen),), gradients=gradients)
+
+
+def report_cut(name: str, why: UserError, cut: Cut | None, gradients: int) -> Report:
+    """The report of a call of a function that is not captured whole.
+
+    Args:
+        name: of the function.
+        why: the first reason.
+        cut: how it is cut; None where nothing of it is compiled.
+        gradients: calls that ran eagerly for their gradients.
+    """
+    if cut is None:
+        return report_eager(name, why, gradients)
+    left = tuple(
+        Fallback(cut.file, line, linecache.getline(cut.file, line).strip(), reason)
+        for (line, _), reason in cut.reasons.items()
+    )
+    segments = tuple(_segment(called, run, cut) for called, run in cut.runs.items())
+    return Report(name, "", fallbacks=left, gradients=gradients, segments=segments)
+
+
+def _segment(name: str, run: Run, cut: Cut) -> SegmentReport:
+    part = cut.parts.get(name)
+    made = [p for p in (part.dispatcher.made if part else []) if isinstance(p, Program)]
+    kernels = tuple(group.kernel.name for group in made[-1].groups) if made else ()
+    last = run.last.end_lineno or run.last.lineno
+    return SegmentReport(name, cut.file, run.first.lineno, last, len(made), kernels)
 
 
 def _kernel(group: Group, target: str, sizes: Mapping[str, int], texts: Texts) -> KernelReport:

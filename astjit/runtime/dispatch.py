@@ -222,6 +222,11 @@ class Dispatcher:
             self._given_up = self.config.disabled
 
     @property
+    def made(self) -> list[object]:
+        """What its programs were made from."""
+        return [loaded.made for loaded in self._loaded if loaded.made is not None]
+
+    @property
     def is_useful(self) -> bool:
         """Whether there is a program that works on tensors, or there was no call yet."""
         return not self._calls[0] or any(not loaded.worthless for loaded in self._loaded)

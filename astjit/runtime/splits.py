@@ -10,7 +10,8 @@ import ast
 import sys
 import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
@@ -18,7 +19,7 @@ import torch
 from astjit.frontend.flow import blocks
 from astjit.frontend.hooks import known_copy
 from astjit.frontend.marks import COMPILED, disabled_by
-from astjit.frontend.runs import CALLEE, Marks, Run, place
+from astjit.frontend.runs import CALLEE, Marks, Place, Run, place
 from astjit.frontend.segmenting import why_whole
 from astjit.frontend.source import source_of
 from astjit.frontend.stops import Failed, Stop, place_in
@@ -290,3 +291,48 @@ def _statement_at(body: list[ast.stmt], where: Location) -> ast.stmt | None:
                 return found
         return node
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A function that is cut, to be shown.
+
+    Attributes:
+        runs: its segments by the names that call them.
+        parts: what is compiled of each so far; a segment that was never reached is not among them.
+        reasons: why statements stay Python, by their places, in order.
+        function: the function, or the module's `forward` where that is what is cut.
+    """
+
+    runs: Mapping[str, Run]
+    parts: Mapping[str, Part]
+    reasons: Mapping[Place, str]
+    function: types.FunctionType
+
+    @property
+    def file(self) -> str:
+        """Where the function is written."""
+        return self.function.__code__.co_filename
+
+
+def cut_shown(split: Split | None, stop: object) -> Cut | None:
+    """How a function is cut by now, or would be at its first call; None where it is not.
+
+    Args:
+        split: of the function.
+        stop: what ends its capture.
+    """
+    if split is None or not isinstance(stop, Stop):
+        return None
+    made = split if split.cut else Split(split.function, split.family)
+    if not made.cut and not made.stopped(stop):
+        return None
+    runs = twin_of(made.function, made.marks).runs
+    found = {name: made.parts.get(run.key) for name, run in runs.items()}
+    parts = {name: part for name, part in found.items() if part is not None}
+    reasons = dict(sorted(made.marks.python.items()))
+    if runs:
+        return Cut(runs, parts, reasons, split.function)
+    members = [part.split for part in split.family.members.values() if part is not None]
+    inner = [member for member in members if member.cut and member is not split]
+    return cut_shown(inner[0], stop) if split.is_root and inner else None

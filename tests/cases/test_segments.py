@@ -8,9 +8,12 @@ import contextlib
 import copy
 import inspect
 import logging
+import re
+import runpy
 import traceback
 import types
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -393,3 +396,46 @@ def test_a_closure_keeps_its_cells():
     assert isinstance(compiled, types.FunctionType)
     for _ in range(3):
         assert torch.equal(plain(torch.ones(3)), compiled(torch.ones(3)))
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "segments.md"
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_shows_what_runs(tmp_path):
+    fences = [text for _, text in _FENCE.findall(PAGE.read_text())]
+    file = tmp_path / "example.py"
+    file.write_text(fences[0])
+    settle = runpy.run_path(str(file))["settle"]
+    given = torch.arange(12.0).view(3, 4), torch.ones(4), 2.0
+    for _ in range(2):
+        z, steps = settle(*given)
+    wanted, count = settle.__wrapped__(*given)
+    assert torch.equal(z, wanted)
+    assert steps == count
+    assert settle.rewritten_source(*given) == fences[1]
+    report = astjit.explain(settle, *given)
+    assert str(report).replace(f"{tmp_path}/", "") + "\n" == fences[2]
+    assert report.syncs == 2
+
+
+def test_the_text_has_the_lines_of_the_original():
+    compiled = astjit.compile(a_loop_with_a_print)
+    lines = inspect.getsource(a_loop_with_a_print).splitlines()
+    for _ in range(2):  # before and after the first call
+        shown = compiled.rewritten_source(*inputs()).splitlines()
+        assert len(shown) == len(lines)
+        assert shown[4] == lines[4] == "        note(i)"
+        compiled(*inputs())
+    assert "    return __astjit_segment_1__(x, y)  # return x + y" in shown
+    with pytest.raises(astjit.UnsupportedOp):
+        astjit.compile(nothing_to_compile).rewritten_source(*inputs())
+
+
+def test_a_module_shows_its_forward():
+    compiled = astjit.compile(Chain())
+    x, _ = inputs()
+    compiled(x)
+    compiled(x)
+    assert "x = layer(x)" in compiled.rewritten_source(x)
+    assert any("print" in each.reason for each in compiled.explain(x).fallbacks)

@@ -88,3 +88,26 @@ def test_a_fallback_without_a_place():
 def test_only_functions_are_explained():
     with pytest.raises(UsageError, match="not a Python function"):
         explain(3)
+
+
+def test_a_function_that_is_cut_tells_its_segments_and_what_is_left():
+    def function(x):
+        y = x * 2
+        print(end="")
+        return y.sum() if y.max() > 0 else y
+
+    compiled = astjit.compile(function)
+    before = astjit.explain(compiled, torch.ones(3))
+    assert [segment.programs for segment in before.segments] == [0, 0]
+    assert "not captured yet" in str(before)
+    for _ in range(2):
+        compiled(torch.ones(3))
+    report = astjit.explain(compiled, torch.ones(3))
+    (first,) = report.segments
+    assert (first.programs, first.last - first.first) == (1, 0)
+    assert [fallback.reason for fallback in report.fallbacks] == [
+        "print() is an effect",
+        "a condition on the values of a tensor",
+    ]
+    assert report.fallbacks[0].text == 'print(end="")'
+    assert report.syncs == 1
