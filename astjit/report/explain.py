@@ -165,7 +165,8 @@ class Report:
     def __str__(self) -> str:
         lines = [f"{self.name} on {self.target}" if self.target else f"{self.name} runs eagerly"]
         if self.segments:
-            lines = [f"{self.name} is cut into {len(self.segments)} segments"]
+            count = len(self.segments)
+            lines = [f"{self.name} is cut into {count} segment{'s' * (count > 1)}"]
             lines += [f"  segment {segment}" for segment in self.segments]
         for kernel in self.kernels:
             moved = f"reads {_bytes(kernel.reads)}, writes {_bytes(kernel.writes)}"

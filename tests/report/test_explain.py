@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+import astjit
 from astjit import explain
 from astjit.errors import UsageError
 from astjit.report.explain import Fallback, Report, report_eager
@@ -70,7 +71,7 @@ def test_what_is_left_to_python(capsys):
     assert "print" in fallback.reason
     assert report.kernels == ()
     assert capsys.readouterr().out == ""  # nothing was run
-    assert str(report).startswith("effect runs eagerly\n  left to Python: ")
+    assert str(report).startswith("effect is cut into 1 segment\n  segment __astjit_segment_0__, ")
 
 
 def test_gradients_are_counted():
