@@ -366,7 +366,9 @@ class CpuView:
         if node.regions and value not in reads:
             return None
         if is_position(node):
-            inner.texts[value] = Text(index_name(position_axis(node)))
+            where = index_name(position_axis(node))
+            inner.texts[value] = Text(f"positions({where})" if self.vectors else where)
+            inner.elements.add(value)
             return []
         if value in reads:
             address, dtype = self.at.kept(value), self.at.kept_dtype(value)

@@ -12,7 +12,7 @@ from astjit.codegen.dialect import Dialect
 from astjit.codegen.expression import Text, compose, number
 from astjit.codegen.names import Names
 from astjit.errors import InternalError
-from astjit.fusion.kernel import Kernel, is_final, is_loop, is_reduce, is_store
+from astjit.fusion.kernel import Kernel, is_final, is_loop, is_position, is_reduce, is_store
 from astjit.ir.function import Node, maker
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ir.walk import outer_values
@@ -130,6 +130,10 @@ class Writer:
 
     def _of_longs(self, node: Node, spelling: str) -> Text:
         """An expression of vectors of 64-bit integers: their comparisons have narrow lanes."""
+        compares = dtype_of(node.results[0].type) is BOOL
+        where = [v for v in node.values if v in self.elements and _is_place(v)]
+        if compares and len(where) == 1 and len(self.elements & set(node.values)) == 1:
+            return self._of_position(node, spelling, where[0])
         texts = []
         for value in node.values:
             text = self.text(value, I64)
@@ -140,8 +144,16 @@ class Writer:
         # g++ chooses between vectors wider than the machine's lane by lane
         chooses = "choose({0}, {1}, {2})" if "?" in spelling else spelling
         made = compose(chooses, texts, {})
-        compares = dtype_of(node.results[0].type) is BOOL
         return Text(f"truth({made.text})") if compares else made
+
+    def _of_position(self, node: Node, spelling: str, place: Value) -> Text:
+        """An index of lanes compared with a number: the lanes' numbers with what is left of it."""
+        first = self.texts[place].text.removeprefix("positions(").removesuffix(")")
+        texts = []
+        for value in node.values:
+            rest = compose("{0} - {1}", (self.text(value, I64), Text(first)), {})
+            texts.append(Text("lane") if value is place else Text(f"near({rest.text})"))
+        return compose(spelling, texts, {})
 
     def _operand_dtype(self, node: Node) -> DType:
         for value in reversed(node.values):
@@ -280,3 +292,9 @@ def count_uses(nodes: Iterable[Node]) -> Counter[Value]:
                 inside = count_uses(region.nodes) + Counter(region.results)
                 found.update({v: inside[v] for v in outer_values(region)})
     return found
+
+
+def _is_place(value: Value) -> bool:
+    """Whether a value is the index of an axis."""
+    node = maker(value)
+    return node is not None and is_position(node)

@@ -21,7 +21,7 @@ from astjit.types.shape import Sizes
 Axes = tuple[Axis | None, ...]  # one entry a dim; None where the size is 1
 Use = tuple[Node, int]  # a piece and the position of one of its operands
 Elsewhere = Mapping[Axis, object]  # axes that stand elsewhere, with what says where
-PICK, IOTA = OPS["pick"], OPS["iota"]
+PICK, IOTA, FULL = OPS["pick"], OPS["iota"], OPS["full"]
 MOST = 200  # values computed again
 
 

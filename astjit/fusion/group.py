@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from astjit.config import Config
+from astjit.fusion.apart import apart
 from astjit.fusion.graph import Graph
 from astjit.fusion.index import Space, space_of
 from astjit.fusion.kernel import Group, Kernel, Parts, Unfused, is_free
@@ -56,6 +57,7 @@ def groups(function: Function, target: str, config: Config) -> Parts:
         target: "cpu" or "cuda": rows it cannot spell become library calls.
         config: says where 16-bit values are rounded.
     """
+    apart(function)
     grouping = Grouping(function, target)
     grouping.merge()
     return grouping.parts(config)

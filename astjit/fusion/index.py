@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from astjit.fusion.axes import Axis, moving
-from astjit.fusion.demand import IOTA, PICK, Axes, Demand, Use, picked_axis, walks_of
+from astjit.fusion.demand import FULL, IOTA, PICK, Axes, Demand, Use, picked_axis, walks_of
 from astjit.fusion.pieces import (
     MAP,
     Unfit,
@@ -162,7 +162,7 @@ class _Indexer:
     def piece(self, piece: Node) -> None:
         if piece.op is PICK:
             self.pick(piece)
-        elif piece.op.kind is Kind.ELEMENTWISE or piece.op in (IOTA, MAP):
+        elif piece.op.kind is Kind.ELEMENTWISE or piece.op in (IOTA, FULL, MAP):
             self.elementwise(piece)
         elif piece.op.kind is Kind.REDUCE:
             self.reduction(piece)

@@ -13,7 +13,7 @@ computes in by a `to`, and a result of a 16-bit type is rounded by a `round` bef
 
 from astjit.config import Config
 from astjit.fusion.axes import Axis
-from astjit.fusion.demand import IOTA, PICK, picked_axis
+from astjit.fusion.demand import FULL, IOTA, PICK, picked_axis
 from astjit.fusion.index import Space, aliases
 from astjit.fusion.local import Elsewhere, Local, Place
 from astjit.fusion.numbers import converted, narrow
@@ -177,6 +177,8 @@ class Lowering:
             if piece.op is IOTA:
                 (axis,) = self.space.axes[piece.result]
                 return Local(self._place(axis, here).index)
+            if piece.op is FULL:
+                return self._constant(piece)
             if piece.op.kind is Kind.REDUCE:
                 return self._reduction(piece)
             return self._elementwise(piece, here)
@@ -198,6 +200,18 @@ class Lowering:
             size = self._count(tensor_type(source).dims[at])
             index = self._once(CHECKED, index, size)
         return self._read(piece, 0, here if axis is None else {**here, axis: Place(index, where)})
+
+    def _constant(self, piece: Node) -> Local:
+        """The number that a tensor holds everywhere, in its dtype."""
+        kind = tensor_type(piece.result)
+        narrow = kind.dtype if kind.dtype.is_half else None
+        value = self._operand(piece, 0, kind.dtype.compute, narrow, {})
+        if isinstance(value, Literal):  # rows of numbers alone would be arithmetic of the host
+            typed = (TensorType(kind.dtype.compute, (), device=kind.device),)
+            node = make_node(CAST, (value,), {"dtype": kind.dtype.compute}, typed)
+            self.body.nodes.append(node)
+            value = node.result
+        return Local(value)
 
     def _elementwise(self, piece: Node, here: Elsewhere) -> Local:
         call = call_of(piece, self.sizes)

@@ -24,7 +24,7 @@ from astjit.types.shape import Dim, Expr, Sizes, Undecided
 from astjit.types.tensor import ScalarType, TensorType
 
 CAST, MAP = OPS["to"], OPS["map"]
-OWN = (OPS["pick"], OPS["iota"])  # rows of no common kind that kernels compute
+OWN = (OPS["pick"], OPS["iota"], OPS["full"])  # rows of no common kind that kernels compute
 DEPTH = 8  # composites inside composites
 
 

@@ -295,8 +295,8 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
     column = kernel.kind == "column"
     known = facts(kernel)
     for value in later_uses(kernel):
-        if kernel.inner not in known[value].axes:
-            continue  # one element for all lanes: read again
+        if kernel.inner not in known[value].axes or str(value.type).startswith("i64"):
+            continue  # one element for all lanes is read again, an index is computed again
         stored = stored_in(kernel, value)
         if stored is not None:
             places[value] = stored
@@ -308,7 +308,10 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
 
 
 def is_float_kernel(kernel: Kernel) -> bool:
-    """Whether every element value is a 32-bit float or a truth value."""
+    """Whether every element value is a 32-bit float or a truth value.
+
+    Indices of elements, such as those a causal mask compares, are vectors as well.
+    """
     flows = any(node.regions for node in kernel.body.nodes)
     if flows and not all(map(_in_lanes, kernel.body.walk())):
         return False
@@ -316,6 +319,7 @@ def is_float_kernel(kernel: Kernel) -> bool:
     along = {*kernel.swept, kernel.inner}
     if any(b.dtype.name not in floats for b in kernel.buffers if along & set(b.axes)):
         return False
+    counted = kernel.kind != "column" and any(map(is_position, kernel.body.nodes))
     reductions = [n for n in kernel.body.nodes if is_reduce(n)]
     if not all(COMBINES[str(n.fields["combine"])].vectors for n in reductions):
         return False
@@ -323,11 +327,13 @@ def is_float_kernel(kernel: Kernel) -> bool:
         return False  # -1 stands for true in a lane: no order of truth values
     known = facts(kernel)
     elements = [v for v, fact in known.items() if is_element(kernel, fact.axes)]
-    loads = (v.node for v in elements if isinstance(v, Result) and isinstance(v.node, Node))
-    if any(is_load(n) and indices(n)[1] is not None for n in loads):
+    made = [v.node for v in elements if isinstance(v, Result) and isinstance(v.node, Node)]
+    if any(is_load(n) and indices(n)[1] is not None for n in made):
         return False  # no vector may be read where there is nothing
     types = [v.type for v in elements]
-    known_types = ("f32", "bool", "float", "int", *(("i64",) if flows else ()))
+    if counted and not all(is_position(n) or _in_lanes(n) for n in made):
+        return False
+    known_types = ("f32", "bool", "float", "int", *(("i64",) if flows or counted else ()))
     return all(str(t).split("[")[0] in known_types for t in types)
 
 

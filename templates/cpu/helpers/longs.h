@@ -2,6 +2,10 @@
 // W 64-bit integers, and truth in lanes of their width.
 typedef long vl __attribute__((vector_size(8 * W)));
 HELPER vl spread(long a) { return vl{} + a; }
+HELPER vl positions(long first) { return __builtin_convertvector(lane, vl) + first; }
+HELPER int near(long a) {  // as far from every lane's number as a, as comparisons see it
+  return a < -1 ? -1 : a > W ? W : (int)a;
+}
 typedef long half_long __attribute__((vector_size(4 * W)));
 typedef int half_int __attribute__((vector_size(2 * W)));
 HELPER vl choose(vi truth, vl a, vl b) {  // by halves: of what is wider g++ makes single lanes
