@@ -319,7 +319,6 @@ def is_float_kernel(kernel: Kernel) -> bool:
     along = {*kernel.swept, kernel.inner}
     if any(b.dtype.name not in floats for b in kernel.buffers if along & set(b.axes)):
         return False
-    counted = kernel.kind != "column" and any(map(is_position, kernel.body.nodes))
     reductions = [n for n in kernel.body.nodes if is_reduce(n)]
     if not all(COMBINES[str(n.fields["combine"])].vectors for n in reductions):
         return False
@@ -327,14 +326,15 @@ def is_float_kernel(kernel: Kernel) -> bool:
         return False  # -1 stands for true in a lane: no order of truth values
     known = facts(kernel)
     elements = [v for v, fact in known.items() if is_element(kernel, fact.axes)]
+    longs = {v for v in elements if str(v.type).startswith("i64")}
     made = [v.node for v in elements if isinstance(v, Result) and isinstance(v.node, Node)]
     if any(is_load(n) and indices(n)[1] is not None for n in made):
         return False  # no vector may be read where there is nothing
-    types = [v.type for v in elements]
-    if counted and not all(is_position(n) or _in_lanes(n) for n in made):
+    held = [n for n in made if longs & {*n.results, *n.values}]
+    if longs and (kernel.kind == "column" or not all(is_position(n) or _in_lanes(n) for n in held)):
         return False
-    known_types = ("f32", "bool", "float", "int", *(("i64",) if flows or counted else ()))
-    return all(str(t).split("[")[0] in known_types for t in types)
+    known_types = ("f32", "bool", "float", "int", "i64")
+    return all(str(v.type).split("[")[0] in known_types for v in elements)
 
 
 def _in_lanes(node: Node) -> bool:
