@@ -366,10 +366,7 @@ class CpuView:
         if node.regions and value not in reads:
             return None
         if is_position(node):
-            where = index_name(position_axis(node))
-            inner.texts[value] = Text(f"positions({where})" if self.vectors else where)
-            inner.elements.add(value)
-            return []
+            return inner.place(value, index_name(position_axis(node)))
         if value in reads:
             address, dtype = self.at.kept(value), self.at.kept_dtype(value)
         elif is_load(node):

@@ -96,6 +96,12 @@ class Writer:
             return text
         return f"{self.spreads[{BOOL: 'vi', I64: 'vl'}.get(dtype, 'vf')]}({text})"
 
+    def place(self, value: Value, where: str) -> list[str]:
+        """The index of elements as text; no statements."""
+        self.texts[value] = Text(f"positions({where})" if self.vectors else where)
+        self.elements.add(value)
+        return []
+
     def expression(self, node: Node) -> Text:
         """The expression of an elementwise, size or cast node."""
         operands = node.values

@@ -48,7 +48,6 @@ def test_several_results():
     [
         ("%y = matmul %x, %w", "matmul is a library call"),
         ("%y = size {value=rows}", "size makes Python numbers"),
-        ("%y = full 0.5 {size=[rows], dtype=f32}", "full is a factory"),
     ],
 )
 def test_what_is_no_unit(line, reason):
