@@ -174,6 +174,7 @@ class Lanes:
         targets: Mapping[Value, tuple[str, DType]],
     ) -> list[str]:
         """Branches and loops; a result that is kept is put where it is."""
+        self.reaching = True  # a loop may not end for what lies beyond the row
         lines, value = inner.flow(node, inner, used), node.results[0]
         if value in targets:
             place, dtype = targets[value]

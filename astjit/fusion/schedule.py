@@ -22,7 +22,7 @@ from astjit.fusion.kernel import (
     is_reduce,
     is_store,
 )
-from astjit.fusion.stages import cut, is_element, later_uses, recompute_cost
+from astjit.fusion.stages import cut, is_element, later_uses, loops_by_row, recompute_cost
 from astjit.ir.function import Node
 from astjit.ir.value import Result, Value
 from astjit.ops.reduce import COMBINES
@@ -173,7 +173,7 @@ def _warp_shape(
     kernel: Kernel, later: Iterable[Result], length: int, vector: int
 ) -> tuple[int, int] | None:
     """Threads and vectors of each for a row that needs no barrier; None where it is too long."""
-    if not kernel.parallel or any(map(is_final, kernel.body.nodes)):
+    if not kernel.parallel or any(map(is_final, kernel.body.nodes)) or loops_by_row(kernel):
         return None
     bytes_kept = sum(_held_itemsize(kernel, value) for value in later)
     for threads, per_thread in ((8, 1), (16, 1), (32, 1), (32, 2), (32, 4), (32, 8)):

@@ -18,6 +18,7 @@ from astjit.fusion.kernel import (
     facts,
     is_final,
     is_load,
+    is_loop,
     is_reduce,
     is_store,
     slice_back,
@@ -200,3 +201,15 @@ def _cost(node: Node) -> float:
         return 10.0 * sum(_cost(inner) for region in node.regions for inner in region.nodes)
     text = node.op.spelling(("cuda", "c"), "f32") or ""
     return 10.0 if "(" in text else 1.0  # a function, as exp or tanh, against an instruction
+
+
+def loops_by_row(kernel: Kernel) -> bool:
+    """Whether a loop runs once a row: one of threads that have no row might never end."""
+    known = facts(kernel)
+    by_row = [
+        node
+        for node in kernel.body.nodes
+        if node.regions and not is_element(kernel, known[node.results[0]].axes)
+    ]
+    inside = (n for node in by_row for region in node.regions for n in region.walk())
+    return any(map(is_loop, (*by_row, *inside)))

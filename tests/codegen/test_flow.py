@@ -149,3 +149,60 @@ def test_every_architecture_builds_it_without_spills(arch):
     for used in made.resources.values():
         assert (used.stack, used.spill_stores, used.spill_loads) == (0, 0, 0)
         assert used.registers <= 48
+
+
+DOUBLED = """fn doubled(%x: f32[rows, cols]):
+  %m = amax %x {dim=(1,), keepdim=True}
+  %s = map %m : f32[rows, 1] {
+    body(%v: f32[]):
+      %z = while %v : f32[] {
+        test(%z.1: f32[]):
+          %0 = lt %z.1, 4.0
+          yield %0
+        body(%z.2: f32[]):
+          %1 = mul %z.2, 2.0
+          yield %1
+      }
+      yield %z
+  }
+  %y = map %x, %s : f32[rows, cols] {
+    body(%a: f32[], %b: f32[]):
+      %w = while %a : f32[] {
+        test(%w.1: f32[]):
+          %2 = lt %w.1, %b
+          yield %2
+        body(%w.2: f32[]):
+          %3 = mul %w.2, 2.0
+          yield %3
+      }
+      yield %w
+  }
+  return %y
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_loops_end_though_they_would_not_beyond_a_row(target):
+    """Doubling 0, which stands for what is not there, never ends; nor doubling -inf."""
+    function = parse(DOUBLED)
+    parts, kernel = group_of(function, target)
+    x = torch.rand(3, 37) + 0.5
+    limit = x.amax(1, keepdim=True)
+    while (limit < 4).any():
+        limit = torch.where(limit < 4, limit * 2, limit)
+    right = x
+    while (right < limit).any():
+        right = torch.where(right < limit, right * 2, right)
+
+    def on_cpu(group, memory, sizes):
+        library, text = build_cpu([kernel])
+        assert run_cpu(library, text.entries[kernel.name], group, memory, sizes) == 0
+
+    def emulated(group, memory, sizes):
+        buffers, values, chosen, plan = cuda_variant(group, memory, sizes)
+        text = cuda_unit([(kernel, chosen)], no_source, "sm_90")
+        emulate_launch(text, text.entries[kernel.name], buffers, values, plan)
+
+    run = on_cpu if target == "cpu" else emulated
+    (found,) = run_parts(function, parts, [x], bind_sizes(function.params, [x]), run)
+    assert torch.equal(found, right)
