@@ -6,7 +6,7 @@ from astjit.codegen.cuda_lanes import held_dtype
 from astjit.codegen.dialect import CUDA
 from astjit.codegen.signature import Argument
 from astjit.codegen.source import parameters
-from astjit.fusion.kernel import Kernel
+from astjit.fusion.kernel import Kernel, is_reduce
 from astjit.fusion.schedule import Schedule
 from astjit.ir.value import Result
 
@@ -15,6 +15,8 @@ from astjit.ir.value import Result
 RESIDENT = 1024
 FULL = 128  # bytes that a thread keeps, from which 64 registers can be too few where loads of a row
 # are guarded lane by lane or by its end in a warp: up to 128 then, instead of spills
+
+LANES, REDUCTIONS = 8, 3  # of a column kernel: so many vectors, or guarded loads of such, as well
 
 
 def head(
@@ -67,5 +69,9 @@ def _bounds(kernel: Kernel, s: Schedule, resident: Iterable[Result]) -> str:
     held = sum(held_dtype(kernel, v).itemsize for v in resident)
     tight = s.variant == "warp" or not s.aligned
     full = tight and s.per_thread * s.vector * held >= FULL
+    crowded = sum(map(is_reduce, kernel.body.nodes)) >= REDUCTIONS or not s.aligned
+    double = any(b.dtype.name == "f64" for b in kernel.buffers)  # whose functions take many
+    column = kernel.kind == "column"
+    full = full or (column and (double or (s.vector >= LANES and crowded)))
     full = full or s.variant == "split"  # of which there are two blocks a multiprocessor
     return f"{threads}, {(RESIDENT // 2 if full else RESIDENT) // threads}"
