@@ -5,7 +5,7 @@ a line long. Everything else is part of the expression that uses it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from astjit.codegen.dialect import Dialect
@@ -110,7 +110,7 @@ class Writer:
         dtype = self._operand_dtype(node)
         spelling = node.op.spelling(self.dialect.languages, dtype.name)
         assert spelling is not None, f"{node.op.name} has no spelling for {self.dialect.languages}"
-        texts = [self.text(v, dtype) for v in operands]
+        texts = self._widened(operands, [self.text(v, dtype) for v in operands], dtype)
         beside = self.vectors and len(operands) > 1
         if beside and any(v in self.elements for v in operands):
             if dtype is I64:
@@ -124,6 +124,15 @@ class Writer:
                 for v, t in zip(operands, texts, strict=True)
             ]
         return compose(spelling, texts, {k: str(v) for k, v in node.fields.items()})
+
+    def _widened(self, operands: Sequence[Value], texts: list[Text], dtype: DType) -> list[Text]:
+        """With one number cast where C would compute 64-bit integers as its `int`."""
+        numbers = [i for i, value in enumerate(operands) if isinstance(value, Literal)]
+        narrow = all(isinstance(v, Literal) or dtype_of(v.type) is BOOL for v in operands)
+        if dtype is I64 and numbers and narrow:
+            cast = self.dialect.cast.replace("{type}", self.dialect.value_types[I64.name])
+            texts[numbers[0]] = compose(cast, (texts[numbers[0]],), {})
+        return texts
 
     def _beside_vectors(self, value: Value, text: Text, dtype: DType, call: bool) -> Text:
         """An operand where another one is a vector: C++ widens numbers beside an operator."""

@@ -87,7 +87,7 @@ ROWS = [
             return part.as_strided((2,), (1,)) * 2
         """,
         "torch.arange(12.0).view(3, 4)[..., ::2]",
-        captured=0,
+        captured=1,
     ),
     row(
         "a slice that takes all of an axis is contiguous",

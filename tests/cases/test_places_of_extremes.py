@@ -124,3 +124,13 @@ def test_what_is_left_to_pytorch(monkeypatch):
         with pytest.raises(wanted.type) as raised:
             astjit.compile(lambda x: x.argmax(-1))(x)
         assert str(raised.value) == str(wanted.value)
+
+
+def test_an_axis_of_one_element():
+    """Its index is a literal: 2147483647 * 2 is computed in 64 bits."""
+    x = torch.tensor([[0.1], [-0.3], [-0.0], [nan], [2.5]])
+    compiled = astjit.compile(lambda x: (*x.max(-1), *x.min(-1)), fullgraph=True)
+    for got, want in zip(compiled(x), (*x.max(-1), *x.min(-1)), strict=True):
+        torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+        if got.is_floating_point():
+            assert torch.equal(got.nan_to_num().signbit(), want.nan_to_num().signbit())

@@ -27,8 +27,9 @@ def test_extremes_by_their_overloads(name):
     assert_same(f"torch.{name}", x)
     assert_same(f"torch.{name}", torch.arange(6).reshape(2, 3))
     assert_same(f"Tensor.{name}", x, y)
-    assert captured(f"Tensor.{name}", x, 0) is None  # values and indices along dim 0
-    assert captured(f"Tensor.{name}", x, dim=0) is None
+    assert_same(f"Tensor.{name}", x, 0)  # values and indices along dim 0
+    assert_same(f"Tensor.{name}", x, dim=0)
+    assert_same(f"Tensor.{name}", x.double(), 0)
 
 
 @pytest.mark.parametrize("name", ["any", "all"])
