@@ -45,7 +45,8 @@ HELPER v4 four(const float* p) {
   __builtin_memcpy(&a, p, sizeof a);
   return a;
 }
-HELPER vf every_fourth(const float* p, long step) {  // four elements at p, p + step, ...
+// Four elements at p, at p + step, ...
+HELPER vf every_fourth(const float* p, [[maybe_unused]] long step) {
 #if defined(__AVX2__)
   const auto two = [&](long row) INLINE {
     const v4 a = four(p + row * step), b = four(p + (row + 1) * step);
