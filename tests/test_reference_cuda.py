@@ -492,6 +492,82 @@ column_piece(const float* __restrict__ x, float* __restrict__ out) {
 }
 """
 
+SHARE_PIECES = """
+extern "C" __global__ void __launch_bounds__(64)
+row_share(const float* __restrict__ x, const long long* __restrict__ k, float* __restrict__ out,
+          long long* __restrict__ whole, float* part, unsigned* arrived, int last) {
+  __shared__ float slots[2][2];
+  const int at = blockIdx.x * gridDim.y + blockIdx.y;
+  float sum = block_reduce<Sum, 64>(x[at * 64 + threadIdx.x], slots[0]);
+  if (threadIdx.x == 0) part[at] = sum;
+  if (!last_block(arrived + blockIdx.x, gridDim.y)) return;
+  sum = parts_reduce<Sum, 64>(0.0f, part, slots[1]);
+  if (threadIdx.x > 0) return;
+  out[blockIdx.x] = float_of(order_of(sum));
+  if (blockIdx.x > 0) return;
+  for (int i = 0; i <= last; ++i) {
+    check_step(k[3 * i + 2]);
+    whole[i] = range_length(k[3 * i], k[3 * i + 1], k[3 * i + 2]);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+column_share(const float* __restrict__ x, float* __restrict__ out, float* part,
+             unsigned* arrived) {
+  __shared__ Vec<float, 2> tile[4][32];
+  const int group = blockIdx.y * 4 + threadIdx.y, at = blockIdx.x * 32 + threadIdx.x;
+  const Vec<float, 2> x_v = load<2>(x + (group * gridDim.x * 32 + at) * 2);
+  Vec<float, 2> sum_v = column_reduce_all<Sum, 32, 4>(x_v, tile);
+  leave_columns<32>(part, sum_v);
+  if (!last_block(arrived + blockIdx.x, gridDim.y)) return;
+  sum_v = column_parts_reduce<Sum, 32, 4>(splat<2>(0.0f), part, tile);
+  store<2>(out + (threadIdx.y * gridDim.x * 32 + at) * 2, sum_v);
+}
+"""
+NO_CASE = EVERY_PIECE + COLUMN_PIECE + SHARE_PIECES
+
+
+def run_row_share(ranges, schedule="natural"):
+    x, out, part = torch.randint(-99, 99, (2, 192)).float(), poisoned(2), poisoned(6)
+    whole, arrived = torch.zeros(len(ranges), dtype=torch.int64), torch.zeros(2, dtype=torch.int32)
+    helpers, k = with_needs(*sorted(PIECE_TEXTS)), torch.tensor(ranges, dtype=torch.int64)
+    args = (x, k, out, whole, part, arrived, len(ranges) - 1)
+    report = emulate(
+        helpers, SHARE_PIECES, "row_share", None, args, (2, 3), 64,
+        schedule=schedule, uninitialised=["part"],
+    )  # fmt: skip
+    return report.errors, x, out, whole, arrived
+
+
+@pytest.mark.parametrize("schedule", ORDERS)
+def test_the_last_block_combines_what_the_blocks_of_a_row_have_left(schedule):
+    top, low = 2**63 - 1, -(2**63)
+    ranges = [(0, 7, 3), (7, 0, -3), (0, 0, 1), (5, 0, 1), (low, top, top), (top, low, low)]
+    errors, x, out, whole, arrived = run_row_share(ranges, schedule)
+    assert errors == []
+    assert torch.equal(out, x.sum(1))
+    assert whole.tolist() == [len(range(*r)) for r in ranges]
+    assert not arrived.any()
+
+
+def test_a_step_of_0_ends_the_launch():
+    errors, *_ = run_row_share([(0, 7, 3), (0, 7, 0)])
+    assert "a thread trapped" in str(errors)
+
+
+@pytest.mark.parametrize("schedule", ORDERS)
+def test_the_last_block_combines_what_the_blocks_of_columns_have_left(schedule):
+    x, out = torch.randint(-99, 99, (12, 128)).float(), poisoned(4, 128)
+    arrived = torch.zeros(2, dtype=torch.int32)
+    report = emulate(
+        with_needs(*sorted(PIECE_TEXTS)), SHARE_PIECES, "column_share", None,
+        (x, out, poisoned(3, 128), arrived), (2, 3), (32, 4),
+        schedule=schedule, uninitialised=["part"],
+    )  # fmt: skip
+    assert report.errors == []
+    assert torch.equal(out, x.sum(0).expand(4, 128))
+    assert not arrived.any()
+
 
 def test_every_group_gets_what_its_columns_combine():
     x, out = torch.randint(-99, 99, (4, 64)).float(), poisoned(4, 64)
@@ -540,9 +616,9 @@ def test_nan_wins_every_comparison_and_halves_overflow_to_infinity():
 
 
 def test_every_piece_builds_and_none_is_left_out():
-    everything = with_needs(*sorted(PIECE_TEXTS)) + EVERY_PIECE + COLUMN_PIECE
+    everything = with_needs(*sorted(PIECE_TEXTS)) + NO_CASE
     assert "every_piece" in compile_cuda(everything, "sm_80").resources
-    mentioned = joined() + EVERY_PIECE + COLUMN_PIECE
+    mentioned = joined() + NO_CASE
     for name, text in PIECE_TEXTS.items():
         for definition in split_definitions(body(text)):
             kernels = mentioned.replace(body(text), "")

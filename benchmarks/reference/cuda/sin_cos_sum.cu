@@ -40,13 +40,13 @@ struct Sum {
   }
 };
 
-// True in the block that counts last: it sees what the others wrote before they counted. The
-// counter is 0 again afterwards.
-__device__ __forceinline__ bool last_block(unsigned* arrived) {
+// True in the block that counts last of so many: it sees what the others wrote before they counted.
+// The counter is 0 again afterwards.
+__device__ __forceinline__ bool last_block(unsigned* arrived, unsigned blocks) {
   __threadfence();
   __syncthreads();
-  const unsigned last = gridDim.x - 1;
-  const bool counted = threadIdx.x == 0 && atomicInc(arrived, last) == last;
+  const bool first = threadIdx.x == 0 && threadIdx.y == 0;
+  const bool counted = first && atomicInc(arrived, blocks - 1) == blocks - 1;
   if (!__syncthreads_or(counted)) return false;
   __threadfence();
   return true;
@@ -71,7 +71,7 @@ sin_cos_sum(const float* __restrict__ x, float* __restrict__ out, float* work, u
   if (threadIdx.x == 0) work[blockIdx.x] = sum;
 
   // The last block combines the partial sums of all, in a fixed order.
-  if (!last_block(arrived)) return;
+  if (!last_block(arrived, gridDim.x)) return;
   sum = 0.0f;
   for (int part = threadIdx.x; part < gridDim.x; part += 256) {
     sum += work[part];
