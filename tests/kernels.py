@@ -15,6 +15,7 @@ from astjit.fusion.kernel import Group
 from astjit.fusion.launch import launch
 from astjit.fusion.schedule import schedule
 from astjit.fusion.split import launches
+from astjit.runtime.workspace import COUNTERS
 from astjit.targets.cxx import flags
 from astjit.types.shape import evaluate
 from tests.emulator import emulate
@@ -148,7 +149,7 @@ def emulate_launch(text, entry, buffers, values, plan, order="natural", seed=0):
 
 def emulate_split(text, kernel, chosen, buffers, values, plan, order="natural"):
     """Run all launches of a variant in a text, which share a workspace; assert clean reports."""
-    counters, arrays, missed = torch.zeros(256, dtype=torch.int32), {}, {}
+    counters, arrays, missed = torch.zeros(COUNTERS // 4, dtype=torch.int32), {}, {}
     for one, _ in launches(kernel, chosen):
         entry = text.entries[one.name]
         parts = [a for a in entry.arguments if a.role == "part"]

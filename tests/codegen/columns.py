@@ -9,9 +9,18 @@ from astjit.codegen.emit import cuda_unit
 from astjit.config import Config
 from astjit.fusion.group import groups
 from astjit.fusion.kernel import Group
+from astjit.fusion.split import launches
 from astjit.passes.pipeline import run
 from astjit.runtime.interpret import bind_sizes
-from tests.kernels import build_cpu, cuda_variant, emulate_launch, no_source, run_cpu, run_parts
+from tests.kernels import (
+    build_cpu,
+    cuda_variant,
+    emulate_launch,
+    emulate_split,
+    no_source,
+    run_cpu,
+    run_parts,
+)
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 
@@ -77,14 +86,19 @@ def emulated(waiting, sources=no_source):
 
     for function, parts, inputs in waiting:
         run_parts(function, parts, inputs, bind_sizes(function.params, inputs), note)
-    text = cuda_unit([(g.kernel, chosen) for g, chosen in variants.values()], sources, "sm_90")
+    made = [one for g, chosen in variants.values() for one in launches(g.kernel, chosen)]
+    text = cuda_unit(made, sources, "sm_90")
     for count, (function, parts, inputs) in enumerate(waiting):
 
         def one(group, memory, sizes, order=("natural", "reverse", "random")[count % 3]):
             buffers, values, chosen, plan = cuda_variant(group, memory, sizes)
-            if plan is not None:
-                name = variants[group.kernel.name, chosen][0].kernel.name
-                emulate_launch(text, text.entries[name], buffers, values, plan, order)
+            if plan is None:
+                return
+            kernel = variants[group.kernel.name, chosen][0].kernel
+            if chosen.variant == "split":
+                emulate_split(text, kernel, chosen, buffers, values, plan, order)
+            else:
+                emulate_launch(text, text.entries[kernel.name], buffers, values, plan, order)
 
         yield run_parts(function, parts, inputs, bind_sizes(function.params, inputs), one)
 
