@@ -3,6 +3,7 @@
 template <class Op, int BX, int BY, class T, int V>
 __device__ __forceinline__ Vec<T, V> column_parts_reduce(Vec<T, V> value, const T* part,
                                                          Vec<T, V> (*tile)[BX]) {
+  #pragma unroll 1
   for (int share = threadIdx.y; share < gridDim.y; share += BY) {
     const int at = (share * gridDim.x + blockIdx.x) * BX + threadIdx.x;
     const Vec<T, V> found = load<V>(part + at * V);
