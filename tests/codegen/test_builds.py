@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,14 @@ from astjit.config import Config
 from astjit.fusion.group import groups
 from astjit.fusion.kernel import Group, Kernel, is_final
 from astjit.fusion.schedule import Schedule, schedule
+from astjit.fusion.split import launches
 from astjit.ir.parser import parse
 from astjit.passes.pipeline import run
 from astjit.targets.nvrtc import ARCHES, compile_cuda
 from tests.fusion.cases import BY_NAME, CASES
 
 DTYPES = ("f32", "bf16")
+ROW_VARIANTS = {"warp", "resident", "looped", "split"}
 FEW = ("bias_gelu_tanh", "softmax", "layer_norm")
 
 
@@ -54,7 +57,7 @@ class Built:
 
 
 def variants(case, dtype):
-    """The kernel of a case for short and long rows, in aligned and in other buffers."""
+    """All launches of a case: few and many, short and long rows, aligned and other buffers."""
     function = case.function(dtype)
     run(function, Config())
     found = {}
@@ -62,13 +65,14 @@ def variants(case, dtype):
         if not isinstance(group, Group):
             continue
         kernel = group.kernel
-        for cols in (500, 1000, 4096, 8192, 50256):
-            for alignment in (16, kernel.buffers[0].dtype.itemsize):
-                sizes = dict.fromkeys(kernel.axes, 3) | {kernel.axes[-1]: cols}
-                chosen = schedule(kernel, "cuda", sizes, alignment)
-                name = f"{case.name}_{dtype}_{chosen.variant}{chosen.per_thread}x{chosen.threads}"
-                name += "" if chosen.aligned else "_unaligned"
-                found[name] = Built(replace(kernel, name=name), chosen)
+        shapes = [(3, cols) for cols in (500, 1000, 4096, 8192, 500_000)] + [(3000, 50256)]
+        for (rows, cols), alignment in product(shapes, (16, kernel.buffers[0].dtype.itemsize)):
+            sizes = dict.fromkeys(kernel.axes, rows) | {kernel.axes[-1]: cols}
+            chosen = schedule(kernel, "cuda", sizes, alignment)
+            name = f"{case.name}_{dtype}_{chosen.variant}{chosen.per_thread}x{chosen.threads}"
+            name += "" if chosen.aligned else "_unaligned"
+            for part, of_part in launches(replace(kernel, name=name), chosen):
+                found[part.name] = Built(part, of_part)
     return found
 
 
@@ -104,6 +108,13 @@ def narrow_accesses(code):
     return [line for line in moves if ".128" not in line]
 
 
+def partial_accesses(name):
+    """Loads and stores of the one number that a block of several leaves of a row, as written."""
+    built = every_variant(FEW)[name]
+    text = cuda_unit([(built.kernel, built.schedule)], lambda _: "", "sm_90").kernels
+    return len(re.findall(r"\bparts_reduce<", text)), len(re.findall(r"_part\[.*\] = ", text))
+
+
 def local_accesses(code):
     return [line for line in code if re.search(r"\b(LDL|STL)", line)]
 
@@ -133,9 +144,9 @@ def test_every_case_is_in_the_matrix():
                 n: b.schedule for n, b in built.items() if n.startswith(f"{case.name}_{dtype}_")
             }
             made = next(b.kernel for n, b in built.items() if n in mine)
-            without = {"warp"} if any(map(is_final, made.body.nodes)) else set()
+            without = {"warp", "split"} if any(map(is_final, made.body.nodes)) else set()
             assert {s.variant for s in mine.values()} == (
-                {"plain"} if case.kind != "row" else {"warp", "resident", "looped"} - without
+                {"plain"} if case.kind != "row" else ROW_VARIANTS - without
             )
             assert False in {s.aligned for s in mine.values()}
 
@@ -181,7 +192,11 @@ def test_aligned_variants_move_16_bytes_at_a_time(machine_code):
     whole = [n for n, b in built.items() if b.schedule.aligned]
     assert len(whole) > 15
     for name in whole:
-        assert narrow_accesses(machine_code[name]) == [], name
+        narrow = narrow_accesses(machine_code[name])
+        loads = [line for line in narrow if "LDG" in line]
+        assert (len(loads), len(narrow) - len(loads)) == partial_accesses(name), (name, narrow)
+        shared = built[name].schedule.variant == "split"
+        assert shared == bool(narrow), name
     assert not [n for n in machine_code if local_accesses(machine_code[n])]
 
 
