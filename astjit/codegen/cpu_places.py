@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from astjit.codegen.address import Space, inner_stride, line_offset, picked
 from astjit.codegen.expression import RANKS, Text
 from astjit.codegen.values import Writer, dtype_of
-from astjit.fusion.kernel import Buffer, Kernel, access_axes, indices, is_checked, slice_back
+from astjit.fusion.kernel import Buffer, Kernel, access_axes, facts, indices, is_checked, slice_back
 from astjit.fusion.schedule import Place
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result
@@ -97,11 +97,17 @@ def sizes_first(kernel: Kernel, nodes: Sequence[Node]) -> tuple[list[Node], list
 def of_nothing(kernel: Kernel, writer: Writer) -> list[str]:
     """Statements that fail the call where an index is checked against a size of 0.
 
-    They come before all reads: what has no elements may have no memory either.
+    They come before all reads: what has no elements may have no memory either. An axis of size 0
+    along which the indices vary means that there are none, and none is out of range.
     """
-    sizes = dict.fromkeys(n.values[1] for n in kernel.body.nodes if is_checked(n))
-    texts = (writer.text(v, I64) for v in sizes if not isinstance(v, Literal) or v.value == 0)
-    return [f"if ({t.wrapped(RANKS['=='])} == 0) return void(*status = 1);" for t in texts]
+    known, tests = facts(kernel), dict[str, None]()
+    for node in filter(is_checked, kernel.body.nodes):
+        size, axes = node.values[1], known[node.result].axes
+        if isinstance(size, Literal) and size.value != 0:
+            continue
+        some = "".join(f" && {axis} != 0" for axis in kernel.axes if axis in axes)
+        tests[f"{writer.text(size, I64).wrapped(RANKS['=='])} == 0{some}"] = None
+    return [f"if ({test}) return void(*status = 1);" for test in tests]
 
 
 def initial(combine: str, dtype: str) -> str:

@@ -3,10 +3,16 @@
 import pytest
 
 from astjit.codegen.address import space_of
-from astjit.codegen.cpu_places import Places, initial
+from astjit.codegen.cpu_places import Places, initial, of_nothing
+from astjit.codegen.dialect import CPU
+from astjit.codegen.expression import Text
+from astjit.codegen.names import Names
+from astjit.codegen.values import Writer
 from astjit.fusion.kernel import Buffer, is_load
 from astjit.types.dtype import BY_NAME
+from astjit.types.shape import Sym
 from tests.codegen import records
+from tests.codegen.records import Record
 
 
 @pytest.mark.parametrize(
@@ -33,3 +39,15 @@ def test_elements_and_kept_values(vectors, text):
     assert places.element(kernel.buffers[0]) == places.kept(load) == text
     assert places.kept_dtype(load) == "f32"
     assert places.scalar(Buffer("m", BY_NAME["f32"], ("rows",))) == "m[row]"
+
+
+@pytest.mark.parametrize(("one", "test"), [(False, "rows == 0 && n != 0"), (True, "rows == 0")])
+def test_no_indices_are_in_range_of_nothing(one, test):
+    buffers = [("x", "f32", ("rows",), "in"), ("index", "i64", () if one else ("n",), "in")]
+    r = Record("picked", "pointwise", ("n",), (), [*buffers, ("y", "f32", ("n",), "out")])
+    at = r.emit("checked", r.load("index"), r.emit("size", value=Sym("rows")))
+    r.store("y", r.load("x", at, at="*"))
+    kernel = r.kernel()
+    writer = Writer(kernel, CPU, Names(), vectors=False)
+    writer.texts |= {n.result: Text("rows") for n in kernel.body.nodes if n.op.name == "size"}
+    assert of_nothing(kernel, writer) == [f"if ({test}) return void(*status = 1);"]
