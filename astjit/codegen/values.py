@@ -4,6 +4,7 @@ A value gets a name of its own if it carries the user's name, is used more than 
 a line long. Everything else is part of the expression that uses it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
@@ -22,6 +23,7 @@ from astjit.types.shape import Dim, Expr, Sym
 from astjit.types.tensor import TensorType, Type
 
 _CAST, _ROUND = OPS["to"], OPS["round_to"]
+_CHOICE = re.compile(r"([^?]+) \? ([^?:]+) : ([^?:]+)")
 Writing = Callable[[Node, "Writer", Counter[Value]], list[str]]
 LONGEST = 64  # an expression longer than this gets a name
 
@@ -157,8 +159,11 @@ class Writer:
                 text = Text(f"{'every_lane' if truth else 'spread'}({text.text})")
             texts.append(text)
         # g++ chooses between vectors wider than the machine's lane by lane
-        chooses = "choose({0}, {1}, {2})" if "?" in spelling else spelling
-        made = compose(chooses, texts, {})
+        if choice := _CHOICE.fullmatch(spelling):
+            test, one, other = choice.groups()
+            test = test if test == "{0}" else f"truth({test})"
+            spelling = f"choose({test}, {one}, {other})"
+        made = compose(spelling, texts, {})
         return Text(f"truth({made.text})") if compares else made
 
     def _of_position(self, node: Node, spelling: str, place: Value) -> Text:

@@ -44,6 +44,12 @@ def biased(s):
     return torch.softmax(s - (i[None] - i[:, None]).abs() * 0.5, -1)
 
 
+def relative(s):
+    i = torch.arange(s.shape[-1], device=s.device)
+    far = i[None] - i[:, None]
+    return torch.softmax(s + far.clamp(-3, 2) * 0.5 - torch.maximum(far, -far) * 0.25, -1)
+
+
 def identity(x):
     return x * torch.eye(x.shape[0], x.shape[1], device=x.device) + torch.eye(
         x.shape[0], x.shape[1], device=x.device
@@ -80,13 +86,15 @@ CASES = {
     constants: (R(5, 7),),
     extended: (R(5, 7),),
     counted: (R(5, 7),),
+    relative: (R(2, 9, 9),),
 }
 
 
-def every(a, b, c, d, e, f, g, h, i, j, k):
+def every(a, b, c, d, e, f, g, h, i, j, k, m):
     return [
         *(causal(a), causal_added(b), causal_by_positions(c), sliding_window(d), over_rows(e)),
         *(biased(f), identity(g), triangles(h), constants(i), extended(j), counted(k)),
+        relative(m),
     ]
 
 
