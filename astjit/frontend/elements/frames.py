@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 from astjit.errors import ElementError
 from astjit.frontend.elements.environment import (
@@ -152,8 +153,8 @@ class Frame:
             except ValueError:
                 raise self.error("AJ104", node, f"`{name}` has no value yet") from None
             return self.opened(node, lambda: self.hooks.cell(name, held))
-        builtins = function.__builtins__  # type: ignore[attr-defined]
-        for held in (function.__globals__, builtins):
+        seen: Any = function  # not every typeshed knows of __builtins__
+        for held in (function.__globals__, seen.__builtins__):
             if name in held:
                 return self.opened(node, partial(self.hooks.name, name, held[name]))
         raise self.error("AJ104", node, f"name `{name}` is not defined")
