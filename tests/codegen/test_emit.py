@@ -14,6 +14,7 @@ from astjit.fusion.group import groups
 from astjit.fusion.kernel import Group
 from astjit.fusion.launch import launch
 from astjit.fusion.schedule import schedule
+from astjit.fusion.split import launches
 from astjit.passes.pipeline import run
 from astjit.runtime.interpret import bind_sizes
 from astjit.types.tensor import ScalarType
@@ -23,6 +24,7 @@ from tests.kernels import (
     build_cpu,
     cuda_variant,
     emulate_launch,
+    emulate_split,
     no_source,
     run_cpu,
     run_parts,
@@ -180,7 +182,8 @@ def test_emulated(case, dtype):
         inputs = make_inputs(function, sizes)
         bound = bind_sizes(function.params, inputs)
         run_parts(function, parts, inputs, bound, lambda g, m, s: variant_of(variants, g, m, s))
-    text = cuda_unit([(g.kernel, chosen) for g, chosen in variants.values()], no_source, "sm_90")
+    made = [one for g, chosen in variants.values() for one in launches(g.kernel, chosen)]
+    text = cuda_unit(made, no_source, "sm_90")
     for count, (function, parts, sizes, _) in enumerate(waiting):
         inputs = make_inputs(function, sizes, sum(sizes.values()))
         bound = bind_sizes(function.params, inputs)
@@ -189,8 +192,8 @@ def test_emulated(case, dtype):
         def run_one(group, memory, sizes, order=order):
             buffers, values, chosen, plan = cuda_variant(group, memory, sizes)
             if plan is not None:
-                name = variants[group.kernel.name, chosen][0].kernel.name
-                emulate_launch(text, text.entries[name], buffers, values, plan, order)
+                kernel = variants[group.kernel.name, chosen][0].kernel
+                emulate_split(text, kernel, chosen, buffers, values, plan, order)
 
         results = run_parts(function, parts, inputs, bound, run_one)
         check(case, results, inputs, dtype)

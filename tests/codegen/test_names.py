@@ -112,7 +112,7 @@ def row(name):
     return r.kernel()
 
 
-LOCAL = re.compile(r"^ *(?:const )?(?:float|int|long|long long|vf) (\w+) = ", re.MULTILINE)
+LOCAL = re.compile(r"^ *(?:const )?(?:auto|float|int|long|long long|vf) (\w+) = ", re.MULTILINE)
 
 
 def declared_in_blocks(text):
