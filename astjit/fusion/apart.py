@@ -5,7 +5,7 @@
 
 A kernel computes such a value where it reads it, which costs nothing, and reads each value at one
 index: the positions of rows and of columns are two values. What PyTorch's kernels read, or what is
-returned, stays one tensor.
+returned, stays one tensor, which its views share.
 """
 
 from astjit.ir.function import Function, Node, make_node
@@ -18,7 +18,7 @@ _READERS = (Kind.ELEMENTWISE, Kind.REDUCE, Kind.COMPOSITE, Kind.GATHER, Kind.VIE
 def apart(function: Function) -> None:
     """Copy factories, and views of them, for all of their readers in kernels but the first."""
     made = _of_factories(function)
-    returned = set(function.body.results)
+    kept = set(function.body.results)  # values that are tensors, or views of one
     readers: dict[Value, list[tuple[Node, int]]] = {}
     nodes: list[Node] = []  # last first
     for node in reversed(function.body.nodes):
@@ -26,8 +26,10 @@ def apart(function: Function) -> None:
         if node in made:
             (value,) = node.results
             uses = readers.get(value, [])
-            kernels = [use for use in uses if use[0].op.kind in _READERS]
-            spare = 0 if value in returned or len(kernels) < len(uses) else 1
+            kernels = [use for use in uses if _copies(use[0], kept)]
+            if len(kernels) < len(uses):
+                kept.add(value)
+            spare = 0 if value in kept else 1
             for reader, at in kernels[spare:]:
                 copy = make_node(
                     node.op, node.operands, dict(node.fields), (value.type,), node.location
@@ -39,6 +41,12 @@ def apart(function: Function) -> None:
                 _note(copy, readers)
         _note(node, readers)
     function.body.nodes[:] = reversed(nodes)
+
+
+def _copies(reader: Node, kept: set[Value]) -> bool:
+    """Whether a reader may have a value of its own: a view that is a tensor shares the value's."""
+    shares = reader.op.kind is Kind.VIEW and reader.result in kept
+    return reader.op.kind in _READERS and not shares
 
 
 def _of_factories(function: Function) -> set[Node]:

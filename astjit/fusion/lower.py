@@ -176,7 +176,7 @@ class Lowering:
                 return self._pick(piece, here)
             if piece.op is IOTA:
                 (axis,) = self.space.axes[piece.result]
-                return Local(self._place(axis, here).index)
+                return Local(self._held(self._place(axis, here).index, I64, piece))
             if piece.op is FULL:
                 return self._constant(piece)
             if piece.op.kind is Kind.REDUCE:
@@ -206,12 +206,16 @@ class Lowering:
         kind = tensor_type(piece.result)
         narrow = kind.dtype if kind.dtype.is_half else None
         value = self._operand(piece, 0, kind.dtype.compute, narrow, {})
-        if isinstance(value, Literal):  # rows of numbers alone would be arithmetic of the host
-            typed = (TensorType(kind.dtype.compute, (), device=kind.device),)
-            node = make_node(CAST, (value,), {"dtype": kind.dtype.compute}, typed)
-            self.body.nodes.append(node)
-            value = node.result
-        return Local(value)
+        return Local(self._held(value, kind.dtype.compute, piece))
+
+    def _held(self, value: Value, dtype: DType, piece: Node) -> Value:
+        """A number as an element: rows of numbers alone would be arithmetic of the host."""
+        if not isinstance(value, Literal):
+            return value
+        typed = (TensorType(dtype, (), device=tensor_type(piece.result).device),)
+        node = make_node(CAST, (value,), {"dtype": dtype}, typed)
+        self.body.nodes.append(node)
+        return node.result
 
     def _elementwise(self, piece: Node, here: Elsewhere) -> Local:
         call = call_of(piece, self.sizes)

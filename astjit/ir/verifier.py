@@ -9,6 +9,7 @@ defined; every size symbol is a size or a stride of a parameter.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from astjit.errors import InvalidIR, ShapeMismatch
@@ -181,9 +182,25 @@ class _Check:
                 f"{self.line(node)}: {len(node.results)} results, but the row has {wanted}"
             )
         found = tuple(r.type for r in node.results)
-        if found != (inferred := self.infer(node)):
+        inferred = self.infer(node)
+        if found != inferred and not self.alike(found, inferred):
             shown = f"the types are {_types(found)}, the row infers {_types(inferred)}"
             raise _Broken(f"{self.line(node)}: {shown}")
+
+    def alike(self, found: tuple[Type, ...], inferred: tuple[Type, ...]) -> bool:
+        """Whether types differ only in which of several sizes assumed equal they name."""
+        if len(found) != len(inferred):
+            return False
+        for a, b in zip(found, inferred, strict=True):
+            if a == b:
+                continue
+            if not (isinstance(a, TensorType) and isinstance(b, TensorType)):
+                return False
+            dims, others = _type_dims(a), _type_dims(b)
+            same = len(dims) == len(others) and all(map(self.sizes.equal, dims, others))
+            if not same or replace(a, dims=b.dims, strides=b.strides) != b:
+                return False
+        return True
 
     def infer(self, node: Node) -> tuple[Type, ...]:
         try:

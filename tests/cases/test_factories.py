@@ -157,3 +157,52 @@ def test_what_eager_refuses():
         with pytest.raises(wanted.type) as raised:
             astjit.compile(function)(R(3))
         assert str(raised.value) == str(wanted.value)
+
+
+def views(x):
+    c = torch.full(x.shape, 1.0)
+    return c, c.squeeze(0), c.view(-1)[1:]
+
+
+def two_views(x):
+    z = torch.zeros_like(x)
+    return z[0], z.t(), z[0, 2]
+
+
+def view_that_a_kernel_reads(x):
+    i = torch.arange(x.shape[1])
+    late = i[1:]
+    return i, late, late * 2 + i[:-1]
+
+
+@pytest.mark.filterwarnings("ignore:kernels run through PyTorch")
+@pytest.mark.parametrize("function", [views, two_views, view_that_a_kernel_reads])
+def test_views_of_what_is_returned_share_its_memory(monkeypatch, function):
+    """They were computed apart, each in a tensor of its own."""
+    monkeypatch.setenv("CXX", "/nonexistent")
+    x = torch.randn(1, 5)
+    results = astjit.compile(function, fullgraph=True)(x)
+    for got, want in zip(results, function(x), strict=True):
+        assert torch.equal(got, want)
+        assert (got.stride(), got.storage_offset()) == (want.stride(), want.storage_offset())
+    results[0].fill_(7)
+    shared = [bool((r == 7).all()) for r in results]
+    assert shared == [True, True, function is not view_that_a_kernel_reads]
+
+
+@pytest.mark.filterwarnings("ignore:kernels run through PyTorch")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32])
+def test_a_single_position_is_an_element_not_a_number(monkeypatch, dtype):
+    """Copies and roundings of `arange` of one size were rows of numbers, which have no type."""
+    monkeypatch.setenv("CXX", "/nonexistent")
+
+    def copied(x, y):
+        y[0:2] = torch.arange(x.shape[-1])
+        return y + torch.arange(x.shape[-1])
+
+    x, y = torch.ones(3, 1), torch.ones(2, dtype=dtype)
+    wanted = copied(x, y.clone())
+    got = astjit.compile(copied, fullgraph=True)(x, y)
+    assert got.dtype == wanted.dtype
+    assert torch.equal(got, wanted)
+    assert not y.any()

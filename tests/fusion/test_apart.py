@@ -47,3 +47,20 @@ def test_what_is_returned_or_given_to_pytorch_stays_one_tensor():
         node.result in function.results for node in iotas(function)
     )
     assert len(iotas(function)) == 5
+
+
+def test_a_factory_and_its_views_that_are_returned_are_one_tensor():
+    """Eager's views share memory with what they are views of, and with each other."""
+    text = BEFORE.replace("return %o", "%v = slice %b {dim=0, start=1}\n  return %o, %v, %i")
+    for returned in ("%o, %v, %i", "%o, %v, %a", "%v, %b"):
+        function = parse(text.replace("%o, %v, %i", returned))
+        apart(function)
+        verify(function)
+        views = [value for value in function.results if value.node.op.name != "logical_and"]
+        assert len({_root(value) for value in views}) == 1
+
+
+def _root(value):
+    while value.node.op.name != "iota":
+        value = value.node.operands[0]
+    return value

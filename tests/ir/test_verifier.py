@@ -90,6 +90,20 @@ def test_parameters_are_unique():
     assert problem(twice) == "%x is defined twice"
 
 
+def test_types_may_name_either_of_two_sizes_assumed_equal():
+    """Which of them a row names depends on what was assumed when it was made."""
+    function = parse(TEXT.replace("(%x: f32[a, b], ", "(%x: f32[a, b], %z: f32[a], "))
+    total = function.body.nodes[1].result
+    total.type = TensorType(F32, (Sym("b"),))
+    with pytest.raises(InvalidIR, match="the row infers"):
+        verify(function)
+    function.assumed = (*function.assumed, Predicate("==", Sym("a"), Sym("b")))
+    verify(function)
+    total.type = TensorType(F32, (Sym("b"), Sym("b")))
+    with pytest.raises(InvalidIR, match="the row infers"):
+        verify(function)
+
+
 def test_types_are_what_the_row_infers():
     def retype(function, first, *rest):
         first.result.type = TensorType(F32, (Sym("b"), Sym("a")))

@@ -10,6 +10,7 @@ import collections
 import concurrent.futures
 import logging
 import multiprocessing
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from tests.programs.world import Fault, counted, run_program
 
 Make = Callable[[int], Program]
 _MOST_TRIES = 400  # while one program is made smaller
+_LONGEST = 10.0  # seconds that a smaller program may take
 _CHUNK = 50  # seeds that one process takes at a time
 
 
@@ -104,11 +106,23 @@ def shrunk(program: Program, kind: str) -> tuple[Program, Fault]:
     return program, fault
 
 
+class _Endless(BaseException):
+    """A smaller program does not end: `list` of an object without its `__iter__`, for one."""
+
+
 def _fault(program: Program) -> Fault | None:
+    def stop(*_: object) -> None:
+        raise _Endless
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, _LONGEST)
     try:
         return run_program(program).fault
-    except Exception:  # a smaller program may lack its own function
+    except (Exception, _Endless):  # a smaller program may lack its own function
         return None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def described(seed: int, fault: Fault, make: Make = generate) -> str:

@@ -2,11 +2,13 @@
 
 import copy
 import types
+from dataclasses import replace
 
 import pytest
 import torch
 
 import astjit
+from tests.programs import run
 from tests.programs.generate import generate
 from tests.programs.program import Call, Program, block, smaller
 from tests.programs.run import shrunk
@@ -202,6 +204,23 @@ def test_a_smaller_program_still_ends():
     loops = [str(less) for less in smaller(made) if "while" in str(less)]
     assert len(loops) > 2
     assert all("turns0 += 1" in text for text in loops)
+
+
+def test_a_smaller_program_that_does_not_end_is_left(monkeypatch):
+    """`all` of an object that lost its length and iterator asks for elements for ever."""
+    monkeypatch.setattr(astjit, "compile", wrong(contiguous))
+    monkeypatch.setattr(run, "_LONGEST", 0.3)
+    box = block(
+        "class Box:",
+        block("def __iter__(self):", "return iter((1, 2))"),
+        block("def __getitem__(self, at):", "return 1"),
+    )
+    body = block("def f(x):", "all(Box())", "return x.t()")
+    made = program("return x.t()")
+    made = replace(made, module=(*made.module[:-1], box, body))
+    least, fault = shrunk(made, "strides of result")
+    assert least.text == "def f(x):\n    return x.t()\n"
+    assert fault.kind == "strides of result"
 
 
 def test_a_seed_gives_one_program():
