@@ -46,7 +46,7 @@ class Space:
         reduced: the axes that reductions combine.
         combined: by each reduction, where it combines any.
         finals: values made of all rows.
-        deep: a value of an element is made of a reduction.
+        deep: a value of an element, if the same for all, is made of a reduction.
         walked: views of computed values that read them at other indices.
         needed: values computed at the kernel's own index.
         reads: for each use of a leaf the sets of axes that stand elsewhere.
@@ -353,7 +353,7 @@ class _Indexer:
             if any(a is not None for a in space.axes[value]):
                 raise Unfit("a value of each row is made of all rows")
         later = self.made_of(n.result for n in space.combined)
-        space.deep = any(space.reduced & space.varies[v] for v in later)
+        space.deep = any(a in space.reduced for v in later for a in space.axes[v])
 
     def made_of(self, values: Iterable[Value]) -> set[Value]:
         """The values, and all that the group makes of them."""

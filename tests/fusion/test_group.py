@@ -310,6 +310,20 @@ def test_a_row_that_reads_a_view_of_a_total_is_apart():
     assert len(parts.parts) > 1
 
 
+def test_a_total_written_to_all_elements_is_apart_from_its_rows():
+    """The elements vary over nothing, but have an index: there is none after all rows."""
+    function = parse("""fn f(%x: f32[n, m], %s: f32[n, 1]):
+  %r = add %x, %s
+  %a = amax %r {dim=[0, 1]}
+  %z = full 0 {size=[n, m], dtype=f32}
+  %c = gt %z, 0
+  %w = where %c, 0.25, %a
+  return %r, %w
+""")
+    parts = check(function, [torch.randn(3, 5), torch.randn(3, 1)])
+    assert len(parts.parts) > 1
+
+
 def test_dead_nodes_are_no_part():
     shown, _ = cut("fn f(%x: f32[n]):\n  %a = abs %x\n  %b = neg %x\n  return %b\n")
     assert shown == [["neg"]]
