@@ -129,8 +129,9 @@ class Writer:
 
     def _widened(self, operands: Sequence[Value], texts: list[Text], dtype: DType) -> list[Text]:
         """With one number cast where C would compute 64-bit integers as its `int`."""
-        numbers = [i for i, value in enumerate(operands) if isinstance(value, Literal)]
-        narrow = all(isinstance(v, Literal) or dtype_of(v.type) is BOOL for v in operands)
+        pairs = list(enumerate(zip(operands, texts, strict=True)))
+        numbers = [i for i, (v, t) in pairs if isinstance(v, Literal) or t.text.isdecimal()]
+        narrow = all(i in numbers or dtype_of(v.type) is BOOL for i, (v, _) in pairs)
         if dtype is I64 and numbers and narrow:
             cast = self.dialect.cast.replace("{type}", self.dialect.value_types[I64.name])
             texts[numbers[0]] = compose(cast, (texts[numbers[0]],), {})
