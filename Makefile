@@ -19,10 +19,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean FORCE
+.PHONY: help demo test corpus lint clean FORCE
 
 help: ## list these commands
-	@echo "variables: PYTHON, TORCH (a requirement such as torch==2.13.0), JOBS, ARGS (for pytest)"
+	@echo "variables: PYTHON, TORCH (a requirement such as torch==2.13.0), JOBS, ARGS (for pytest, corpus)"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.installed ## run examples/quickstart.py in .venv, made on the way
@@ -30,6 +30,9 @@ demo: $(VENV)/.installed ## run examples/quickstart.py in .venv, made on the way
 
 test: $(VENV)/.tested ## run the tests; ARGS='-m "not slow"' is the quick round
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+corpus: $(VENV)/.tested ## compile models of transformers and of plain PyTorch; ARGS=--quick, or names
+	@$(BIN)/python benchmarks/corpus.py $(ARGS)
 
 lint: $(VENV)/.tested ## ruff (rules and format) and mypy --strict
 	@$(BIN)/ruff check

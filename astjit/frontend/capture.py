@@ -382,13 +382,17 @@ class Capture:
 
     def finish(self) -> Function:
         """The function, with sizes that were found equal written as one."""
-        found = equalities(self.sizes.assumed)
         self.reads.pins = {self.dim_text(dim): why for dim, why in self.sizes.pins.items()}
         self.function.assumed = list(self.sizes.assumed)
-        equal = {name: root(found, Sym(name)) for name in found}
-        self.function.substitute(equal)
-        ints = [p.name for p in self.function.params if p.type == PY_INT and p.name in equal]
-        self.function.assumed += [Predicate("==", Sym(name), equal[name]) for name in ints]
+        equal: dict[str, Dim] = {}
+        # what `n == m // 2` says of n is known once m is written as the 32 that it equals
+        while found := equalities(self.function.assumed):
+            self.function.substitute({name: root(found, Sym(name)) for name in found})
+            equal |= found
+        for param in self.function.params:
+            if param.type == PY_INT and param.name in equal:
+                same = root(equal, Sym(param.name))
+                self.function.assumed.append(Predicate("==", Sym(param.name), same))
         return self.function
 
     def close(self) -> None:

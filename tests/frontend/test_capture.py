@@ -8,6 +8,7 @@ from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import number_of
 from astjit.frontend.reads import Reads
 from astjit.frontend.stops import RAISED, Failed, NeedsGrad
+from astjit.types.dim import floordiv
 from astjit.types.shape import Predicate
 
 
@@ -78,6 +79,16 @@ def test_sizes_found_equal_become_one(capture):
     assert str(capture.root_of(z.kind.dims[0])) == "4"
     function = capture.finish()
     assert [str(p.type) for p in function.params] == ["f32[4, x1]", "f32[x1]", "f32[4, x1]"]
+    assert function.assumed == []
+
+
+def test_an_equality_that_another_one_makes_plain_is_found_too(capture):
+    x, y = capture.lift(torch.ones(4), "x"), capture.lift(torch.ones(8), "y")
+    (half,), (whole,) = x.kind.dims, y.kind.dims
+    assert capture.sizes.holds("==", half, floordiv(whole, 2))
+    assert capture.sizes.holds("==", whole, 8)
+    function = capture.finish()
+    assert [str(p.type) for p in function.params] == ["f32[4]", "f32[8]"]
     assert function.assumed == []
 
 
