@@ -16,7 +16,9 @@ PARTS = 40
 @pytest.mark.filterwarnings("ignore")  # PyTorch's, of the chains' own operations
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_chains_are_as_eager(part):
-    run = Run(range(part * EACH, (part + 1) * EACH), both=False)
+    """One part in four as the product builds it; the others in half the time, values the same."""
+    options = ("-O0",) if part % 4 else ()
+    run = Run(range(part * EACH, (part + 1) * EACH), both=False, options=options)
     assert not run.faults, "\n".join(map(str, run.faults[:3]))
     assert run.counts["calls"] >= EACH
 

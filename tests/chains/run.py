@@ -9,6 +9,7 @@ import logging
 import sys
 import traceback
 import warnings
+from collections.abc import Sequence
 
 import torch
 
@@ -30,7 +31,7 @@ class Run:
         faults: what differed.
     """
 
-    def __init__(self, seeds: range, *, both: bool) -> None:
+    def __init__(self, seeds: range, *, both: bool, options: Sequence[str] = ()) -> None:
         self.counts: collections.Counter[str] = collections.Counter()
         self.faults: list[Fault] = []
         torch.set_num_threads(1)
@@ -40,7 +41,7 @@ class Run:
             each.some, each.every = self.program(each.some, each), self.program(each.every, each)
         programs = [p for each in made for p in (each.some, each.every) if p is not None]
         self.counts["kernels"] += sum(len(program.groups) for program in programs)
-        runs = iter(loaded(programs))
+        runs = iter(loaded(programs, options))
         for each in made:
             each.some, each.every = (p and next(runs) for p in (each.some, each.every))
             if each.some or each.every:

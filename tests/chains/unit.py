@@ -14,7 +14,7 @@ from astjit.runtime import load
 from astjit.runtime.binding import binding_text, bound
 from astjit.runtime.host import HostWriter
 from astjit.runtime.program import Program
-from astjit.runtime.units import cpu_library
+from astjit.runtime.units import build_apart, cpu_library
 from astjit.targets import cxx
 from tests.chains.draw import NAMES, Chain
 
@@ -55,13 +55,15 @@ def built(function: Callable, chain: Chain) -> Program:
     return build_call(Segment(function, arguments), Config(target="cpu"))
 
 
-def loaded(programs: Sequence[Program]) -> list[Callable[..., object]]:
-    """The host functions of programs whose kernels lie in one unit."""
+def loaded(
+    programs: Sequence[Program], options: Sequence[str] = ()
+) -> list[Callable[..., object]]:
+    """The host functions of programs whose kernels lie in one unit, built with more options."""
     kernels = [group.kernel for made in programs for group in made.groups]
     unit = cpu_unit([(k, schedule(k, "cpu", {}, 1)) for k in kernels], load.source_line, "")
     entries = list(unit.entries.values())
     assert len(entries) == len(kernels), "two kernels of one name"
-    code = _library(unit.source + binding_text(entries)) if entries else None
+    code = _library(unit.source + binding_text(entries), options) if entries else None
     found = []
     for made in programs:
         host = HostWriter(made.function, made.reads, load.source_line).write(
@@ -75,10 +77,10 @@ def loaded(programs: Sequence[Program]) -> list[Callable[..., object]]:
     return found
 
 
-def _library(text: str) -> ctypes.CDLL:
+def _library(text: str, options: Sequence[str]) -> ctypes.CDLL:
     """The library of a text that is far larger than that of one program."""
     usual, cxx.LIMIT = cxx.LIMIT, 900.0
     try:
-        return cpu_library(text).code
+        return build_apart(text, options) if options else cpu_library(text).code
     finally:
         cxx.LIMIT = usual
