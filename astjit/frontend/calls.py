@@ -314,8 +314,8 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
         shown = session.outside.constant("is_grad_enabled", torch.is_grad_enabled)
         session.capture.guard(f"{shown}() is {entry}", f"gradients are {'on' if entry else 'off'}")
         return answer
-    if isinstance(function, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
-        raise Stop(f"a call of the operator {function}")
+    if torch_api.registered(function) is not None:  # the mode is asked
+        return function(*exposed(session, args), **exposed_names(session, kwargs))
     leaf = module in _TORCH_LEAVES or torch_api.dotted_name(function) is not None
     leaf = leaf or isinstance(getattr(function, "__self__", None), torch.Tensor)
     if module == "torch.utils._contextlib" and name == "clone":

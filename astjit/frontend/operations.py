@@ -1,6 +1,6 @@
 """Torch calls on symbolic tensors: a row, a property, a library call, or the end of the capture."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
@@ -9,8 +9,9 @@ from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int, Number, carrier, number_of
 from astjit.frontend.library import device_text, library_call
 from astjit.frontend.metas import accepts
-from astjit.frontend.stops import Failed, NeedsGrad, Stop, forget, words
-from astjit.frontend.symbolic import SymbolicTensor
+from astjit.frontend.registered import registered_call
+from astjit.frontend.stops import Failed, Stop, forget, words
+from astjit.frontend.symbolic import SymbolicTensor, refuse_gradients, tensors_in
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.binding import bind
 from astjit.ops.layout import contiguous
@@ -62,13 +63,15 @@ class Operations:
         name = getattr(func, "__name__", "")
         if (read := torch_api.attribute_of(func)) is not None:
             return self._property(read, args[0])
+        if (known := torch_api.registered(func)) is not None:
+            return registered_call(self.capture, *known, func, args, kwargs)
         self.capture.operators.update(torch_api.operators_of(name))
         if isinstance(func, type) or name in _QUESTIONS:  # torch.device is one as well
             with torch_api.plain_calls():
                 return func(*args, **kwargs)
         if torch_api.grad_mode(func):
             return func(*args)
-        self._want_gradients(args, kwargs)
+        refuse_gradients(self.capture.wants_grad, (*args, *kwargs.values()))
         if name in ("to", "cpu", "cuda") and args and isinstance(args[0], SymbolicTensor):
             return self._to(func, args[0], args[1:], kwargs)
         if name == "unbind" and args and isinstance(args[0], SymbolicTensor):
@@ -220,17 +223,6 @@ class Operations:
             return owner
         raise Stop(f"the tensor attribute .{name}")
 
-    def _want_gradients(self, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
-        """What was read with gradients off must not be used with gradients on.
-
-        Raises:
-            NeedsGrad: if it is.
-        """
-        if self.capture.wants_grad and torch.is_grad_enabled():
-            for tensor in tensors_in((*args, *kwargs.values())):
-                if tensor.wants_grad:
-                    raise NeedsGrad(tensor.origin.path if tensor.origin else "a tensor")
-
     def shape(self, tensor: SymbolicTensor) -> torch.Size:
         """`.shape`, with run-time sizes."""
         return torch.Size([self._number(d) for d in tensor.kind.dims])  # type: ignore[misc]
@@ -337,17 +329,6 @@ _PLAIN: dict[str, Callable[..., object]] = {
     "detach": Operations._detach,
     "__iter__": Operations._iterate,
 }
-
-
-def tensors_in(values: Iterable[object]) -> list[SymbolicTensor]:
-    """The tensors among arguments, those in lists included."""
-    found: list[SymbolicTensor] = []
-    for value in values:
-        if isinstance(value, SymbolicTensor):
-            found.append(value)
-        elif isinstance(value, tuple | list):
-            found += tensors_in(value)
-    return found
 
 
 def _is_operand(value: object) -> bool:

@@ -310,5 +310,6 @@ def callable_in_c(value: object) -> bool:
         types.GetSetDescriptorType,
         torch._ops.OpOverload,
         torch._ops.OpOverloadPacket,
+        torch_api.CustomOpDef,
     )
     return isinstance(value, (kinds, types.FunctionType))

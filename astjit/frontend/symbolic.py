@@ -6,14 +6,14 @@ in `Capture.torch_call`.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import torch
 
 from astjit.frontend import torch_api
 from astjit.frontend.memory import Place
-from astjit.frontend.stops import Stop
+from astjit.frontend.stops import NeedsGrad, Stop
 from astjit.ir.value import Param, Value
 from astjit.types.tensor import TensorType
 
@@ -122,3 +122,30 @@ class Mode(torch_api.FunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         return _handle(func, args, kwargs)
+
+
+def tensors_in(values: Iterable[object]) -> list[SymbolicTensor]:
+    """The tensors among arguments, those in lists included."""
+    found: list[SymbolicTensor] = []
+    for value in values:
+        if isinstance(value, SymbolicTensor):
+            found.append(value)
+        elif isinstance(value, tuple | list):
+            found += tensors_in(value)
+    return found
+
+
+def refuse_gradients(wanted: bool, values: Iterable[object]) -> None:
+    """What was read with gradients off must not be used with gradients on.
+
+    Args:
+        wanted: whether a tensor that requires a gradient was read.
+        values: the arguments of a call.
+
+    Raises:
+        NeedsGrad: if one of them requires a gradient, and gradients are on.
+    """
+    if wanted and torch.is_grad_enabled():
+        for tensor in tensors_in(values):
+            if tensor.wants_grad:
+                raise NeedsGrad(tensor.origin.path if tensor.origin else "a tensor")

@@ -8,12 +8,15 @@ import types
 import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 import torch.nn.functional as F
+from torch._library.custom_ops import CustomOpDef
 from torch.overrides import TorchFunctionMode as FunctionMode
 
 __all__ = [
+    "CustomOpDef",
     "FunctionMode",
     "attribute_of",
     "count_modes",
@@ -22,6 +25,7 @@ __all__ = [
     "inside_transform",
     "operators_of",
     "plain_calls",
+    "registered",
     "state_is_plain",
     "why_not_plain",
     "wrapper",
@@ -146,6 +150,23 @@ def dotted_name(func: object) -> str | None:
     elif isinstance(func, types.FunctionType):
         _OTHERS.add(func)
     return found
+
+
+def registered(func: object) -> tuple[str, tuple[torch._ops.OpOverload[..., object], ...]] | None:
+    """How a program writes an operator of torch.library, and its overloads; None for others.
+
+    torch.ops.lib.scale  =>  "torch.ops.lib.scale", (torch.ops.lib.scale.default,)
+    """
+    if isinstance(func, CustomOpDef):
+        func = func._opoverload
+    if isinstance(func, torch._ops.OpOverloadPacket):
+        names: Any = func.overloads()  # type: ignore[no-untyped-call]
+        overloads = tuple(getattr(func, name) for name in names)
+        return f"torch.ops.{func._qualified_op_name.replace('::', '.')}", overloads
+    if isinstance(func, torch._ops.OpOverload):
+        name = func._schema.name.replace("::", ".")
+        return f"torch.ops.{name}.{func._overloadname}", (func,)
+    return None
 
 
 def _find(func: object) -> str | None:

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule
 from astjit.types.tensor import Type
 
+REGISTERED = "torch.ops."
+"""How the targets of operators begin that libraries register with torch.library."""
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:

@@ -30,6 +30,7 @@ from astjit.ir.function import Function, Node
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.location import Location
 from astjit.ops.host import constant_text, host_text, mutation_lines
+from astjit.ops.library import REGISTERED
 from astjit.ops.spec import Kind
 from astjit.runtime.checks import guard_lines, reason_lines
 from astjit.runtime.epilogue import epilogue
@@ -205,6 +206,10 @@ class HostWriter:
         """Kernels read results of library calls where their types say that the elements lie."""
         for result in node.results if "template" in node.fields else ():
             kind = result.type
+            if str(node.fields["target"]).startswith(REGISTERED) and isinstance(kind, TensorType):
+                given = f"{self.texts[result]}, {self._sizes(kind.dims)}"
+                dtype = self.words.dtype(kind.dtype)
+                self.lines.append(f"{self.words.word('promised')}({given}, {dtype})")
             if result in self.read and isinstance(kind, TensorType) and kind.rank > 1:
                 name = self.texts[result]
                 laid = f"{self.words.word('laid')}({name}, {self._strides(kind)})"

@@ -58,6 +58,17 @@ def laid(tensor: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
     return made.copy_(tensor)
 
 
+def promised(tensor: torch.Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    """What a registered operator returned is of the type that its fake implementation promised.
+
+    Raises:
+        RuntimeError: if not, so that the call runs eagerly.
+    """
+    if tuple(tensor.shape) != shape or tensor.dtype != dtype:
+        found, meant = f"{tensor.dtype}{[*tensor.shape]}", f"{dtype}{[*shape]}"
+        raise RuntimeError(f"an operator returned {found}, its fake implementation {meant}")
+
+
 def written(tensor: torch.Tensor) -> None:
     """Let autograd know that a kernel wrote to a tensor."""
     if not tensor.is_inference():
@@ -77,6 +88,7 @@ _OBJECTS: dict[str, object] = {
     "grad_enabled": torch.is_grad_enabled,
     "laid": laid,
     "threads": threads,
+    "promised": promised,
     "written": written,
 }
 

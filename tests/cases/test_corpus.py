@@ -25,8 +25,8 @@ def interpreted(monkeypatch):
 
 
 # Those that test_models.py and test_torch_models.py leave out, a few of a kind.
-WHOLE = ("opt", "stepped", "selective", "mobilenet")
-CUT = ("mixtral",)
+WHOLE = ("opt", "mixtral", "stepped", "selective", "mobilenet")
+CUT = ("bloom",)
 
 
 @pytest.mark.slow

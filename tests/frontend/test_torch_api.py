@@ -212,3 +212,19 @@ def test_a_function_of_the_user_is_looked_for_once(monkeypatch):
     del own
     gc.collect()
     assert gone() is None
+
+
+def test_registered_operators():
+    add = torch.ops.aten.add
+    dotted, overloads = torch_api.registered(add)
+    assert dotted == "torch.ops.aten.add"
+    assert add.Tensor in overloads
+    assert torch_api.registered(add.Tensor) == ("torch.ops.aten.add.Tensor", (add.Tensor,))
+    assert torch_api.registered(torch.add) is None
+    made = torch.library.custom_op(
+        "astjit_tests::same", lambda x: x, mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
+    assert torch_api.registered(made) == (
+        "torch.ops.astjit_tests.same.default",
+        (torch.ops.astjit_tests.same.default,),
+    )

@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from astjit.runtime.words import MISS, Words
@@ -34,3 +35,14 @@ def test_allocation_gives_the_strides_asked_for():
     made = allocate((2, 3), (1, 2), torch.bfloat16)
     assert (made.shape, made.stride(), made.dtype) == ((2, 3), (1, 2), torch.bfloat16)
     assert made.device.type == "cpu"
+
+
+def test_what_an_operator_returns_is_held_against_its_promise():
+    words = Words([])
+    name = words.word("promised")
+    promised = words.namespace[name]
+    assert promised(torch.ones(2, 3), (2, 3), torch.float32) is None
+    with pytest.raises(RuntimeError, match=r"float32\[2, 3\], its fake implementation .*\[3, 2\]"):
+        promised(torch.ones(2, 3), (3, 2), torch.float32)
+    with pytest.raises(RuntimeError, match="float64"):
+        promised(torch.ones(2), (2,), torch.float64)
