@@ -55,9 +55,7 @@ def built(function: Callable, chain: Chain) -> Program:
     return build_call(Segment(function, arguments), Config(target="cpu"))
 
 
-def loaded(
-    programs: Sequence[Program], options: Sequence[str] = ()
-) -> list[Callable[..., object]]:
+def loaded(programs: Sequence[Program], options: Sequence[str] = ()) -> list[Callable[..., object]]:
     """The host functions of programs whose kernels lie in one unit, built with more options."""
     kernels = [group.kernel for made in programs for group in made.groups]
     unit = cpu_unit([(k, schedule(k, "cpu", {}, 1)) for k in kernels], load.source_line, "")

@@ -110,7 +110,7 @@ def test_capture_does_not_run_it():
     [
         (lambda x: torch.ops.astjit_tests.emptied(x), "writes to its arguments"),
         (lambda x: torch.ops.astjit_tests.noisy(x), "draws random numbers"),
-        (lambda x: torch.ops.astjit_tests.unknown(x), "fails on meta tensors: There was no fake impl"),
+        (lambda x: torch.ops.astjit_tests.unknown(x), "meta tensors: There was no fake impl"),
         (lambda x: torch.ops.aten.add(x, 1), "is called directly"),
         (lambda x: torch.ops._c10d_functional.wait_tensor(x), "not known to be without effect"),
     ],
