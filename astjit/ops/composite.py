@@ -17,6 +17,7 @@ from astjit.ops.rules import (
     PROMOTE,
     normal_axes,
     normal_axis,
+    promoted,
     reduced_type,
     same,
 )
@@ -33,7 +34,7 @@ from astjit.ops.spec import (
     Rule,
     tensor_of,
 )
-from astjit.types.dtype import DType
+from astjit.types.dtype import BOOL, DType
 from astjit.types.shape import Dim
 from astjit.types.tensor import TensorType, Type
 
@@ -67,6 +68,9 @@ def _clamp(emit: Emitter, x: Ref, low: Number | None, high: Number | None) -> Se
 def _infer_clamp(call: Call) -> tuple[Type, ...]:
     if call.types[1] is None and call.types[2] is None:
         raise ValueError("at least one of min or max must not be None")
+    numbers = not any(isinstance(kind, TensorType) for kind in call.types[1:])
+    if numbers and promoted(call) is BOOL:
+        raise TypeError("not implemented for bool")
     return PROMOTE.infer(call)
 
 

@@ -128,6 +128,17 @@ ROWS = [
         "torch.ones(2), torch.zeros(2), torch.zeros(2, dtype=torch.float64)",
         "torch.ones(2).bfloat16(), torch.zeros(2), torch.zeros(2)",
     ),
+    row(
+        "a clamp of bools whose result nobody uses, which eager refuses",
+        """
+        def f(x, low=None, high=None):
+            x.isnan().clamp(low, high)
+            return x
+        """,
+        *(f"torch.ones(2), {bounds}" for bounds in ("True", "low=False, high=True", "high=True")),
+        *(f"torch.ones(2), {bounds}" for bounds in ("1", "torch.zeros(2, dtype=torch.bool)")),
+        captured=2,
+    ),
 ]
 
 
