@@ -1,4 +1,4 @@
-"""What capture costs: the first call of a process, and the same call captured again.
+"""What capture costs in a warm process: the first call, and the same call captured again.
 
     python benchmarks/capture.py [--repeat 5] [--profile N] [lines bert]
 
@@ -12,10 +12,11 @@ milliseconds of the processor, so that other processes count little:
     fusion   the cutting into kernels
     text     the host function with its guards, and the C++ of the kernels; nothing is built
 
-Each row is a process of its own. `first` is its first capture; `again` the least of several later
-ones, when every source is known; `torch` what the first call of eager takes in the same process.
-`loop` is what a million rounds of a Python loop take just before: on another machine, or one with
-other work to do, all figures of a row grow as it does.
+Each row is a process of its own, in which a small function was captured before. `first` is the
+first capture of the case; `again` the least of several later ones, when every source is known;
+`torch` what the first call of eager takes in the same process. `loop` is what a million rounds of a
+Python loop take, the less of before and after: on another machine, or one with other work to do,
+all figures of a row grow as it does.
 """
 
 import argparse
@@ -29,6 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,11 @@ def bert() -> tuple[Callable[..., object], tuple[object, ...]]:
     return transformers.BertModel(config).eval(), (torch.randint(0, 99, (2, 7)),)
 
 
+def other(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """What is captured before, so that nothing is counted that a process does once."""
+    return torch.softmax(x + y, -1) * 2
+
+
 CASES = {"lines": lines, "bert": bert}
 
 
@@ -163,6 +170,15 @@ def loop() -> float:
     return (time.process_time() - start) * 1e3
 
 
+def prepared(function: Callable[..., object], given: tuple[object, ...]) -> tuple[Segment, Config]:
+    """What is captured of a call."""
+    compiled: Any = api.compile(function)
+    if isinstance(function, torch.nn.Module):
+        compiled, given, _ = compiled.resolved(given, {})
+    record = compiled.__astjit__
+    return record.segment(given, {}), record.config
+
+
 def measure(name: str, repeat: int, profiled: int) -> None:
     """Print the rows of one case."""
     function, given = CASES[name]()
@@ -170,22 +186,18 @@ def measure(name: str, repeat: int, profiled: int) -> None:
         start = time.process_time()
         function(*given)
         eager = (time.process_time() - start) * 1e3
-        compiled: Any = api.compile(function)
-        if isinstance(function, torch.nn.Module):
-            compiled, given, _ = compiled.resolved(given, {})
-        record = compiled.__astjit__
-        segment = record.segment(given, {})
-        profile, loops = cProfile.Profile(), [loop()]
-        if profiled:
-            profile.enable()
-        first = capture(segment, record.config)
-        profile.disable()
-        later = []
-        for _ in range(repeat):
+        capture(*prepared(other, (torch.ones(4, 8), torch.ones(4, 8))))
+        segment, config = prepared(function, given)
+        profile, loops, taken = cProfile.Profile(), [loop()], []
+        for at in range(repeat + 1):
+            if profiled and not at:
+                profile.enable()
+            taken.append(capture(segment, config))
+            profile.disable()
             loops.append(loop())
-            later.append(capture(segment, record.config))
-    again = min(range(repeat), key=lambda at: sum(later[at].values()) / loops[at + 1])
-    rows = (("first", first, loops[0]), ("again", later[again], loops[again + 1]))
+    fixed_of = list(map(min, pairwise(loops)))
+    again = min(range(1, repeat + 1), key=lambda at: sum(taken[at].values()) / fixed_of[at])
+    rows = ((title, taken[at], fixed_of[at]) for title, at in (("first", 0), ("again", again)))
     for title, spent, fixed in rows:
         shown = "".join(f"{spent[stage]:9.1f}" for stage in STAGES)
         total = sum(spent.values())

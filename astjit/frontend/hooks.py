@@ -50,22 +50,9 @@ class Hooks:
             else:
                 self._globals = f"{path}.__globals__"
         self._captured: dict[str, object] | None = None
-        for hook in _SHARED:
-            setattr(self, hook, functools.partial(getattr(rules, hook), session))
-        for hook in _OPERATORS:
-            setattr(self, hook, functools.partial(getattr(operators, hook), session))
-        for hook in _STORES:
-            setattr(self, hook, functools.partial(getattr(stores, hook), session))
-        for hook in _MUTATIONS:
-            setattr(self, hook, functools.partial(getattr(mutations, hook), session))
-        self.context = functools.partial(context, session)
-        self.passing = functools.partial(passing, session)
-        self.made, self.base = functools.partial(made, session), base
-        self.metaclass = functools.partial(metaclass, session)
-        self.each = functools.partial(each, session)
-        self.unpack = functools.partial(unpack, session)
-        self.attribute = functools.partial(attribute, session)
-        self.call = session.call
+        if not session.hooks:
+            session.hooks.update(_of_session(session))
+        vars(self).update(session.hooks)
 
     def defaults(
         self, given: int, named: Container[str]
@@ -225,6 +212,23 @@ _MUTATIONS = (
     "in_place_attribute",
     "in_place_item",
 )
+
+
+def _of_session(session: Session) -> dict[str, object]:
+    """The hooks that are the same for every function of a capture."""
+    found: dict[str, Callable[..., object]] = {
+        "context": context,
+        "passing": passing,
+        "made": made,
+        "metaclass": metaclass,
+        "each": each,
+        "unpack": unpack,
+        "attribute": attribute,
+    }
+    homes = ((rules, _SHARED), (operators, _OPERATORS), (stores, _STORES), (mutations, _MUTATIONS))
+    found.update((name, getattr(home, name)) for home, names in homes for name in names)
+    shared = {name: functools.partial(hook, session) for name, hook in found.items()}
+    return {**shared, "base": base, "call": session.call}
 
 
 def known_copy(function: types.FunctionType) -> types.CodeType | None:

@@ -69,6 +69,7 @@ class Session:
         keys: objects with Python code that became keys, and their hashes.
         handled: the exception that the caller was handling when the capture began.
         thrown: exceptions that the user's code raised and that no `except Exception` catches.
+        hooks: what rewritten code reaches, where it is the same for every function.
     """
 
     capture: Capture
@@ -81,6 +82,7 @@ class Session:
     keys: list[tuple[object, int]] = field(default_factory=list)
     handled: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
     thrown: list[BaseException] = field(default_factory=list)
+    hooks: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.stand_ins = StandIns(self)

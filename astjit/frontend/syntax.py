@@ -70,11 +70,27 @@ def at(made: Tree, node: ast.AST) -> Tree:
 def _place(made: Any, where: tuple[int, int, int | None, int | None]) -> None:
     if not hasattr(made, "lineno"):
         made.lineno, made.col_offset, made.end_lineno, made.end_col_offset = where
-    for field in made._fields:
-        part = getattr(made, field, None)
+    kind = type(made)
+    if kind is ast.Name or kind is ast.Constant:
+        return
+    for child in _hook_parts(made) if kind is ast.Call else _parts(made):
+        if not hasattr(child, "lineno"):
+            _place(child, where)
+
+
+def _hook_parts(call: ast.Call) -> list[ast.expr]:
+    return [call.func, *call.args]
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    if type(node) is ast.Attribute:
+        yield node.value
+        return
+    for field in node._fields:
+        part = getattr(node, field, None)
         for child in part if isinstance(part, list) else (part,):
-            if isinstance(child, (ast.expr, ast.stmt)) and not hasattr(child, "lineno"):
-                _place(child, where)
+            if isinstance(child, (ast.expr, ast.stmt)):
+                yield child
 
 
 class Transformer(ast.NodeTransformer):

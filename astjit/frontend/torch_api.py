@@ -177,9 +177,11 @@ def _find(func: object) -> str | None:
     if getattr(func, "__objclass__", None) is not None:
         homes = tuple(home for home in homes if home[1] is torch.Tensor)
     for prefix, home in homes:
-        short = name.removeprefix(f"{prefix.split('.')[-1]}_")  # special_expit
-        for spelled in (name, short, f"__{name}__"):
-            if spelled and getattr(home, spelled, None) == func:
+        short = name.removeprefix(f"{prefix.rpartition('.')[2]}_")  # special_expit
+        for spelled in (name, short, f"__{name}__") if short != name else (name, f"__{name}__"):
+            # what a module lacks, its own `__getattr__` may look for at length
+            held = getattr(home, spelled, None) if home is torch.Tensor else vars(home).get(spelled)
+            if spelled and held == func:
                 return f"{prefix}.{spelled}"
     if getattr(func, "__qualname__", "") == f"TensorBase.{name}" and hasattr(torch.Tensor, name):
         return f"Tensor.{name}"  # a method that torch wraps on the class of its C code

@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable, Mapping
 
 from astjit.frontend.reads import Guard
 from astjit.runtime.classes import KINDS, found_on, is_missing
-from astjit.runtime.expressions import begin, found_in, is_simple, parent_of, span, tree_of
+from astjit.runtime.expressions import (
+    Found,
+    begin,
+    found_in,
+    is_simple,
+    parent_of,
+    remember,
+    span,
+    tree_of,
+)
 
 _USUAL: object = object.__getattribute__
 _TYPE = re.compile(r"type\((.+)\) is ([^\W\d]\w*)")
@@ -53,16 +62,32 @@ class Own:
 
     def rewritten(self, text: str) -> str:
         """The text with attributes as items where they are the same."""
+        if not any(getter in text for getter in self._getters):
+            return self._simply(text, found_in(text))
         found: list[tuple[int, int, str]] = []
-        if any(getter in text for getter in self._getters):
-            self._collect(text, tree_of(text), found)
-        else:
-            for each in found_in(text):
-                place = f"{each.text}{each.method}"
-                found.append((each.start, each.start + len(place), self._place(place)))
+        self._collect(text, tree_of(text), found)
         for first, last, made in sorted(found, reverse=True):
             text = f"{text[:first]}{made}{text[last:]}"
         return text
+
+    def _simply(self, text: str, places: tuple[Found, ...]) -> str:
+        """The text with each of its places as it is written instead."""
+        pieces, found, before, grown, known = list[str](), list[Found](), 0, 0, True
+        for each in places:
+            place = f"{each.text}{each.method}"
+            made = self._place(place)
+            known = known and made.endswith(each.method)
+            own = made[: len(made) - len(each.method)]
+            found.append(Found(own, each.start + grown, each.called, each.method))
+            pieces += text[before : each.start], made
+            before = each.start + len(place)
+            grown += len(made) - len(place)
+        if not grown:
+            return text
+        rewritten = "".join((*pieces, text[before:]))
+        if known:  # the places are still there, and need not be looked for again
+            remember(rewritten, found)
+        return rewritten
 
     def replaced(self, guard: Guard) -> Guard:
         """The guard with attributes as items where they are the same."""

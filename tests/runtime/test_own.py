@@ -1,6 +1,7 @@
 import pytest
 
 from astjit.frontend.reads import Guard
+from astjit.runtime.expressions import _found_in, found_in, remember
 from astjit.runtime.own import Own
 
 
@@ -92,3 +93,19 @@ def test_the_usual_lookup_gets_a_name():
     made = Own([Guard("type(x) is Plain", "")], constants, lambda wish, value: wish)
     made.rewritten("x.eps is None")
     assert "Plain.__getattribute__ is usual_lookup" in made.needed
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "x.inner.eps == 'x.a' or x.a is x.eps.real",
+        "x.inner.eps.dim() == g(x.a, k=x.inner)",
+        "x.inner.run() is x.table['f'](x.a)",
+    ],
+)
+def test_places_of_what_it_makes_are_those_in_the_text(test):
+    made = own(*TYPES).rewritten(test)
+    known = found_in(made)
+    remember(made, _found_in(made))
+    assert known == found_in(made)
+    assert made != test
