@@ -54,6 +54,7 @@ class Own:
         self.spelled: dict[str, str] = {}
         self._getters = [f"{name}(" for name, v in constants.items() if v is _USUAL]
         self._made: dict[str, str] = {}
+        self._lacked: dict[tuple[type, str], bool] = {}
         for guard in guards:
             kind = _TYPE.fullmatch(guard.test) if is_simple(guard.test) else None
             cls = constants.get(kind[2]) if kind is not None else None
@@ -144,7 +145,7 @@ class Own:
     def _is_own(self, place: str, inner: str, name: str, getter: str) -> bool:
         """Whether an attribute is an item of the object's dict; `getter` finds it by all means."""
         cls = self._classes.get(place)
-        if cls is None or name.startswith("__") or not is_missing(found_on(cls, name)):
+        if cls is None or name.startswith("__") or not self._lacks(cls, name):
             return False
         lookup: object = cls.__getattribute__
         usual = lookup is _USUAL
@@ -158,6 +159,12 @@ class Own:
             self.spelled[f"{inner}.__dict__"] = f"{getter}({{}}, '__dict__')"
         self._need(f"not hasattr({shown}, {name!r})", f"{shown} has {name}")
         return True
+
+    def _lacks(self, cls: type, name: str) -> bool:
+        """Whether a class has no such attribute; models have many objects of few classes."""
+        if (cls, name) not in self._lacked:
+            self._lacked[cls, name] = is_missing(found_on(cls, name))
+        return self._lacked[cls, name]
 
     def _known_as(self, wish: str, value: object) -> str:
         known = next((name for name, v in self._constants.items() if v is value), "")

@@ -35,6 +35,7 @@ class Place:
         local: its name in the function, once it has one.
         spelling: how it is written, with {} for its parent, "" for as it is.
         same_as: the constant that a test says it is: that name stands for it in all other tests.
+        root: the name that it begins with.
     """
 
     text: str
@@ -44,11 +45,10 @@ class Place:
     local: str = ""
     spelling: str = ""
     same_as: str = ""
+    root: str = field(init=False)
 
-    @property
-    def root(self) -> str:
-        """The name that it begins with."""
-        return self.text if self.parent is None else self.parent.root
+    def __post_init__(self) -> None:
+        self.root = self.text if self.parent is None else self.parent.root
 
     @property
     def lookups(self) -> int:
@@ -62,7 +62,8 @@ class Place:
     @property
     def kept(self) -> bool:
         """Whether it gets a local name."""
-        return self._is_kept(self.lookups)
+        settled = self.local or self.spelling or self.parent is None or self.same_as
+        return self._is_kept(0 if settled else self.lookups)  # counting takes a walk
 
     def _is_kept(self, lookups: int) -> bool:
         known = self.parent is None or self.same_as
