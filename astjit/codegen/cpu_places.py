@@ -5,7 +5,16 @@ from collections.abc import Mapping, Sequence
 from astjit.codegen.address import Space, inner_stride, line_offset, picked
 from astjit.codegen.expression import RANKS, Text
 from astjit.codegen.values import Writer, dtype_of
-from astjit.fusion.kernel import Buffer, Kernel, access_axes, facts, indices, is_checked, slice_back
+from astjit.fusion.kernel import (
+    Buffer,
+    Kernel,
+    access_axes,
+    facts,
+    indices,
+    is_checked,
+    is_store,
+    slice_back,
+)
 from astjit.fusion.schedule import Place
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result
@@ -67,14 +76,36 @@ class Places:
         base = self.scratch[value]
         return f"{base} + {self.space.col}" if self.vectors else f"{base}[{self.space.col}]"
 
-    def picked(self, node: Node, buffer: Buffer, inner: Writer) -> str:
-        """What a load at index values reads."""
+    def picked(
+        self, node: Node, buffer: Buffer, inner: Writer, *, lanes: bool | None = None
+    ) -> str:
+        """What a load or store at index values reaches: `lanes`, in vectors, else an element."""
+        lanes = self.vectors if lanes is None else lanes
         terms = [self.offset(node, inner)]
         stride = inner_stride(buffer, self.space) if self.space.inner in access_axes(node) else 0
         if stride != 0:
             terms.append(self.space.col if stride == 1 else f"{self.space.col} * {stride}")
-        base, index = self.rows[buffer.name], " + ".join(terms)
-        return f"{base} + {index}" if self.vectors else f"{base}[{index}]"
+        base, index = self.rows.get(buffer.name, buffer.name), " + ".join(terms)
+        return f"{base} + {index}" if lanes else f"{base}[{index}]"
+
+    def access(self, node: Node, writer: Writer) -> list[str]:
+        """A load or store inside a loop, at the index of an iteration."""
+        buffer = self.kernel.buffer(node.operands[0])
+        lanes = self.vectors and self.space.inner in access_axes(node)
+        place, half = self.picked(node, buffer, writer, lanes=lanes), buffer.dtype.is_half
+        if is_store(node):
+            value = node.values[1]
+            if lanes:
+                return [f"store({place}, {writer.vector(value)}, mask);"]
+            text = writer.text(value, buffer.dtype.compute).text
+            return [f"put({place}, {text});" if half else f"{place} = {text};"]
+        (value,) = node.results
+        if lanes:
+            writer.elements.add(value)
+        text = f"load({place}, mask)" if lanes else f"element({place})" if half else place
+        name = writer.names.take(f"{buffer.name}_v")
+        writer.texts[value] = Text(name)
+        return [f"const {writer.type_name(value)} {name} = {text};"]
 
     def element(self, buffer: Buffer) -> str:
         """What a load or store at an element reaches."""

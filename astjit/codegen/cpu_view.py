@@ -88,6 +88,7 @@ class CpuView:
         self.scratch_names: dict[Result, str] = {}
         at = (self.rows, self.kept, self.scratch_names)
         self.at = self.places(kernel, self.space, *at, vectors=self.vectors)
+        self.writer.access = self.at.access
         self.uniforms = block(self._uniform_lines(list(cuts.uniforms)), 2)
         self.rows |= {b.name: self._row_name(b, scope) for b in kernel.buffers}
         self.scratch_names |= {v: scope.take(f"{v.name or 'kept'}_scratch") for v in self.scratch}

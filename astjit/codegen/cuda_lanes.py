@@ -21,6 +21,7 @@ from astjit.fusion.kernel import (
     indices,
     is_load,
     is_position,
+    is_store,
     position_axis,
 )
 from astjit.fusion.schedule import Schedule
@@ -242,6 +243,25 @@ class Lanes:
         name = inner.names.take(self._lane_name(value))
         inner.texts[value] = Text(name)
         return [f"const {kind} {name} = {text};"]
+
+    def access(self, node: Node, inner: Writer) -> list[str]:
+        """A load or store inside a loop, at the index of an iteration."""
+        buffer = self.kernel.buffer(node.operands[0])
+        terms = [self.starts[buffer.name]] if buffer.name in self.starts else []
+        terms.append(picked_offset(node, buffer, inner))
+        if self.space.inner in access_axes(node):
+            stride = inner_stride(buffer, self.space)
+            terms.append(self.space.col if stride == 1 else f"{self.space.col} * {stride}")
+        place = f"{buffer.name}[{' + '.join(terms)}]"
+        if is_store(node):
+            value = node.values[1]
+            text = inner.text(value, buffer.dtype.compute).text
+            return [f"{place} = {_narrow(text, buffer.dtype)};"]
+        (value,) = node.results
+        text = f"widen_{buffer.dtype.name}({place})" if buffer.dtype.is_half else place
+        name = inner.names.take(f"{buffer.name}_i")
+        inner.texts[value] = Text(name)
+        return [f"const {inner.type_name(value)} {name} = {text};"]
 
     def _lane(self, inner: Writer, value: Value, place: str, dtype: DType) -> None:
         inner.texts[value] = Text(f"widen_{dtype.name}({place})" if dtype.is_half else place)

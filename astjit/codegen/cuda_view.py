@@ -60,6 +60,7 @@ class CudaView:
         self.arrays = {v: self._array_name(v, scope) for v in self.resident}
         names = (self.vectors, self.stored, self.arrays, self.starts)
         self.lanes = Lanes(kernel, schedule, self.space, *names)
+        self.writer.access = self.lanes.access
         self.slots: Counter[str] = Counter()
         cuts = cut(kernel, self.kept)
         self.elements = {r for p in cut(kernel, {}).passes for n in p.nodes for r in n.results}

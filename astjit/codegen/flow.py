@@ -20,7 +20,7 @@ from astjit.codegen.expression import UNARY, Text, compose
 from astjit.codegen.slots import End, free_slots, settle, uses_of, words
 from astjit.codegen.source import Comments
 from astjit.codegen.values import LONGEST, Writer, Writing, dtype_of, user_name
-from astjit.fusion.kernel import IF, RANGE, counts_plainly, is_loop
+from astjit.fusion.kernel import IF, RANGE, counts_plainly, is_access, is_loop, is_store
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result, Value
 from astjit.ir.walk import inputs
@@ -73,9 +73,12 @@ class Flow:
         lines: list[str] = []
         left = list(ends)
         for at, node in enumerate(nodes):
-            if not any(uses[r] for r in node.results):
+            if not is_store(node) and not any(uses[r] for r in node.results):
                 continue
             lines += self.comments.of([node])
+            if is_access(node):
+                lines += writer.access(node, writer)
+                continue
             live = {v for n in (*nodes[at + 1 :], *after) for v in inputs(n)}
             live |= set() if stop is None else {stop}
             writer.note(node)

@@ -26,7 +26,7 @@ from astjit.codegen.flow import Flow, braced, wish
 from astjit.codegen.slots import End, uses_of, words
 from astjit.codegen.source import Comments
 from astjit.codegen.values import Writer, dtype_of, user_name
-from astjit.fusion.kernel import IF, RANGE, is_loop
+from astjit.fusion.kernel import IF, RANGE, access_axes, is_load, is_loop
 from astjit.ir.function import Block, Node
 from astjit.ir.value import Literal, Result, Value
 from astjit.types.dtype import BOOL, I64
@@ -35,12 +35,18 @@ from astjit.types.dtype import BOOL, I64
 class Varying:
     """Which values of a node's regions differ between lanes, and where lanes part.
 
+    Args:
+        node: a branch or loop.
+        elements: the values before it that differ.
+        inner: the axis along which lanes run.
+
     Attributes:
         values: those that differ.
         masked: loops that lanes leave one by one.
     """
 
-    def __init__(self, node: Node, elements: Iterable[Value]) -> None:
+    def __init__(self, node: Node, elements: Iterable[Value], inner: str = "") -> None:
+        self.inner = inner
         self.values, self.masked = set(elements), set[Node]()
         self.visit(node)
 
@@ -52,6 +58,7 @@ class Varying:
         for region in node.regions:
             self._block(region)
         parts = any(v in self.values for v in node.values)
+        parts |= is_load(node) and self.inner in access_axes(node)
         for result in node.results:
             if parts or any(arm.results[result.index] in self.values for arm in node.regions):
                 self.values.add(result)
@@ -104,7 +111,7 @@ class LaneFlow(Flow):
     def write(self, node: Node, writer: Writer, uses: Counter[Value]) -> list[str]:
         """The statements of a node; its results that are used are named variables after them."""
         if writer.vectors:
-            varying = Varying(node, writer.elements)
+            varying = Varying(node, writer.elements, writer.kernel.inner)
             writer.elements |= varying.values
             self.masked |= varying.masked
         return super().write(node, writer, uses)

@@ -25,6 +25,7 @@ from astjit.types.tensor import TensorType, Type
 _CAST, _ROUND = OPS["to"], OPS["round_to"]
 _CHOICE = re.compile(r"([^?]+) \? ([^?:]+) : ([^?:]+)")
 Writing = Callable[[Node, "Writer", Counter[Value]], list[str]]
+Access = Callable[[Node, "Writer"], list[str]]
 LONGEST = 64  # an expression longer than this gets a name
 
 
@@ -55,6 +56,7 @@ class Writer:
         vectors: element values are vectors of lanes (CPU).
         again: ends the name of a value whose variable exists already.
         flow: writes a node that has regions, given a writer and how often each value is used.
+        access: writes a load or store inside a region.
     """
 
     def __init__(self, kernel: Kernel, dialect: Dialect, names: Names, *, vectors: bool) -> None:
@@ -62,6 +64,7 @@ class Writer:
         self.texts: dict[Value, Text] = {}
         self.again = "_v"
         self.flow: Writing = _no_flow
+        self.access: Access = _no_access
         self.elements: set[Value] = set()  # values whose text is a vector
         self.either: frozenset[Value] = frozenset()  # a number, or a vector of one a row (CPU)
 
@@ -71,7 +74,7 @@ class Writer:
         """A writer for a block inside this one: it sees these names, ours does not see its own."""
         made = Writer(self.kernel, self.dialect, self.names.child(), vectors=self.vectors)
         made.texts, made.elements, made.either = dict(self.texts), set(self.elements), self.either
-        made.again, made.flow = self.again, self.flow
+        made.again, made.flow, made.access = self.again, self.flow, self.access
         return made
 
     def text(self, value: Value | None, dtype: DType = F32) -> Text:
@@ -269,6 +272,10 @@ class Writer:
             else:
                 self.texts[value] = text
         return lines
+
+
+def _no_access(node: Node, writer: Writer) -> list[str]:
+    raise InternalError(f"{node.op} cannot be written inside a region")
 
 
 def _no_flow(node: Node, writer: Writer, uses: Counter[Value]) -> list[str]:

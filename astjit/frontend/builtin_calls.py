@@ -184,6 +184,11 @@ def _method(session: Session, owner: object, name: str, args: Args, kwargs: Kwar
     """A method, written in C, of a value that is no tensor."""
     path = session.outside.path(owner)
     if name in MUTATORS:
+        trace = session.capture.trace
+        if trace is not None and type(owner) is list and name == "append" and path is None:
+            trace.appends.append((owner, *args))  # type: ignore[arg-type]  # a pair
+            return None
+        session.unchanged(f"{type(owner).__name__}.{name}() in a loop")
         if path is not None:
             return mutate(session, owner, name, *args, **kwargs)
         if name in _WHOLE:

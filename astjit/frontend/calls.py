@@ -43,8 +43,10 @@ from astjit.frontend.construct import construct, generated, is_generated, is_of_
 from astjit.frontend.copies import deep, shallow
 from astjit.frontend.elements.lowering import Element, element_call
 from astjit.frontend.environment import environment_call
+from astjit.frontend.gathered import Gathered, stacked
 from astjit.frontend.hooks import Hooks, twin
 from astjit.frontend.inspected import inspect_call
+from astjit.frontend.loop_calls import check_call
 from astjit.frontend.marks import disabled_by, is_compiling
 from astjit.frontend.modules import call_module, call_torch
 from astjit.frontend.session import Session, is_static, item, key, plain
@@ -104,6 +106,9 @@ def call(session: Session, function: object, args: Args, kwargs: Kwargs) -> obje
     Raises:
         Stop: if it has an effect, or cannot be looked into.
     """
+    check_call(session, function, args)
+    if any(type(value) is Gathered for value in (*args, *kwargs.values())):
+        return stacked(session.capture, function, args, kwargs)
     if function is os.getenv:
         return environment_call(session, "get", args, kwargs)
     if isinstance(function, types.MethodType) and function.__self__ is os.environ:

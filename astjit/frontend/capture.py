@@ -1,9 +1,7 @@
 """One capture: the SSA function that grows, its inputs, its numbers and its guards."""
 
 import builtins
-import operator
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 
@@ -13,28 +11,23 @@ from astjit.frontend import torch_api
 from astjit.frontend.carriers import Number, Plain, carrier
 from astjit.frontend.equalities import equalities, root
 from astjit.frontend.layouts import dtype_of, input_type, pinned
+from astjit.frontend.loop_sizes import LoopSizes
 from astjit.frontend.memory import Place, Step, Storage, laid_out, refuse_overlap
 from astjit.frontend.positions import size_of
-from astjit.frontend.reads import Guard, Reads
+from astjit.frontend.reads import Guard, Reads, readable
 from astjit.frontend.stops import Failed, NeedsGrad, Stop, here
 from astjit.frontend.symbolic import SymbolicTensor, symbolic
+from astjit.frontend.traces import COMPARE, Trace, same_throughout
 from astjit.ir.builder import Builder
 from astjit.ir.function import Function, Node
 from astjit.ir.value import Literal, Param, Result, Value
 from astjit.ops.spec import FieldValue, Op
 from astjit.ops.table import OPS
 from astjit.types.dtype import BY_TORCH
-from astjit.types.shape import Dim, Predicate, Sizes, Sym, hint, text
+from astjit.types.shape import Dim, Predicate, Sym, hint, text
 from astjit.types.tensor import PY_FLOAT, PY_INT, ScalarType, TensorType
 
-_SILENT = ("fn_globals", "self", "_modules", "_parameters", "_buffers")
 _HOST_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "sqrt": "sqrt"}
-_COMPARE: dict[str, Callable[[Plain, Plain], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-}
 
 
 class Capture:
@@ -59,7 +52,8 @@ class Capture:
         self.sized: dict[str, int | None] = {} if sized is None else sized
         self.function = Function(name)
         self.reads, self.config = reads, config
-        self.sizes = Sizes(hints=True)
+        self.sizes = LoopSizes()
+        self.trace: Trace | None = None  # of a loop's body, while that is captured
         default = BY_TORCH[str(torch.get_default_dtype()).removeprefix("torch.")]
         self.function.default = default
         self.builder = Builder(self.function.body, self.sizes, default)
@@ -70,8 +64,7 @@ class Capture:
         self._names = {*reads.parameters, *dir(builtins)}  # of paths, guards and sizes
         self._taken = set(taken)  # names that would be taken for the user's own
         self._inputs: dict[int, tuple[torch.Tensor, SymbolicTensor]] = {}
-        self._writes = 0
-        self._written: list[Storage] = []
+        self._writes, self._written = 0, list[Storage]()
         self._tests: set[str] = set()
         self.operators: set[str] = set()  # methods of Tensor that operators may have called
 
@@ -154,7 +147,10 @@ class Capture:
         """A tensor with memory of its own."""
         if isinstance(value.type, ScalarType):
             raise Stop("an operation on Python numbers alone")
-        return self._tensor(Place(self, Storage(value)).know(value), value.type)
+        storage = Storage(value)
+        if self.trace is not None:
+            self.trace.own.add(storage)
+        return self.tensor_at(Place(self, storage).know(value), value.type)
 
     def view_of(
         self, tensor: SymbolicTensor, steps: tuple[Step, ...], value: Value
@@ -163,16 +159,17 @@ class Capture:
         kind = value.type
         assert isinstance(kind, TensorType)
         place = Place(self, tensor.place.storage, (*tensor.place.steps, *steps))
-        return self._tensor(place.know(value), kind)
+        return self.tensor_at(place.know(value), kind)
 
-    def _tensor(self, place: Place, kind: TensorType) -> SymbolicTensor:
+    def tensor_at(self, place: Place, kind: TensorType) -> SymbolicTensor:
+        """A tensor at a place, whatever that holds."""
         sizes = [hint(d) for d in kind.dims]
         strides = [hint(s) for s in kind.element_strides()]
         return symbolic(place, kind, sizes, strides, getattr(torch, kind.dtype.torch))
 
     def alias(self, tensor: SymbolicTensor, text: str) -> SymbolicTensor:
         """Another tensor object for the same memory; a result of it is `path + text`."""
-        made = self._tensor(tensor.place, tensor.kind)
+        made = self.tensor_at(tensor.place, tensor.kind)
         made.alias = tensor.alias + text
         return made
 
@@ -191,6 +188,9 @@ class Capture:
         kind, made = tensor.kind, new.type
         refuse_overlap(kind)
         assert isinstance(made, TensorType)
+        if self.trace is not None and tensor.place.storage not in self.trace.own:
+            self.trace.writes.append((tensor, new))  # of each iteration, after the loop
+            return
         if made.dtype != kind.dtype:
             new = self.emit("to", new, dtype=kind.dtype)
         if made.dims != kind.dims:
@@ -299,14 +299,8 @@ class Capture:
 
     def fresh_input(self, path: str) -> str:
         """A name for the input at a path: its last readable part."""
-        shorter = path.replace(".cell_contents", "").replace("__defaults__", "default")
-        words = re.findall(r"[A-Za-z_]\w*", shorter)
-        shown = [w.removeprefix("cell_") for w in words if w not in _SILENT]
-        shown = shown[-2:] if len(shown) > 3 else shown
-        name = "_".join(shown) or "input"
-        if name == path:
-            return name
-        return self.fresh(name)
+        name = readable(path)
+        return name if name == path else self.fresh(name)
 
     # --- numbers ---
 
@@ -334,6 +328,7 @@ class Capture:
         Raises:
             Stop: for a size with dynamic=True.
         """
+        same_throughout(self.sizes, number)
         if number.dim is not None:
             if isinstance(number.dim, int):
                 return number.hint
@@ -358,7 +353,8 @@ class Capture:
         """The answer of `left SIGN right` in this call, as a guard."""
         if left.dim is not None and right.dim is not None:
             return self.sizes.holds(sign, left.dim, right.dim)
-        answer = bool(_COMPARE[sign](left.hint, right.hint))
+        same_throughout(self.sizes, left, right)
+        answer = bool(COMPARE[sign](left.hint, right.hint))
         asked = f"({left.text} {sign} {right.text})"
         self.guard(asked if answer else f"not {asked}", f"a branch on {asked}")
         return answer
@@ -369,6 +365,7 @@ class Capture:
             if isinstance(number.value, Param):
                 self.take(number.value)
             return number.value
+        same_throughout(self.sizes, *([number] if self.trace is None else []))
         if number.dim is not None and not isinstance(number.dim, int):
             number.value = self.emit("size", value=number.dim)
         elif number.op:

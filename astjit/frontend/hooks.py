@@ -15,6 +15,7 @@ from astjit.frontend.attributes import attribute
 from astjit.frontend.classes import base, made, metaclass
 from astjit.frontend.codes import PerCode
 from astjit.frontend.interrupts import passing
+from astjit.frontend.loops import Loop
 from astjit.frontend.managers import context
 from astjit.frontend.patterns import Pattern, matches
 from astjit.frontend.rewrite import rewrite
@@ -53,6 +54,8 @@ class Hooks:
         if not session.hooks:
             session.hooks.update(_of_session(session))
         vars(self).update(session.hooks)
+        self.loop = functools.partial(Loop, session, function.__code__)
+        self.here = locals
 
     def defaults(
         self, given: int, named: Container[str]
@@ -117,11 +120,13 @@ class Hooks:
 
     def store_name(self, value: object, name: str) -> None:
         """`global name; name = value`."""
+        self.session.unchanged(f"a store to {name} in a loop")
         outside, held = self.session.outside, self.function.__globals__
         outside.overlay.of_dict(held, self._globals).set(name, value)
 
     def store_cell(self, value: object, name: str) -> None:
         """`nonlocal name; name = value`."""
+        self.session.unchanged(f"a store to {name} in a loop")
         cell, path = self._cell(name)
         path = self.session.outside.path(cell) or path
         self.session.outside.overlay.attributes(cell, path).set("cell_contents", value)

@@ -66,6 +66,7 @@ def mutate(session: Session, owner: Any, name: str, *args: object, **kwargs: obj
     Raises:
         Stop: for one that cannot be done later.
     """
+    session.unchanged(f"{type(owner).__name__}.{name}() in a loop")
     path = session.outside.path(owner)
     if path is None:
         return getattr(_base(owner), name)(owner, *args, **kwargs)
@@ -264,6 +265,8 @@ def in_place(session: Session, sign: str, target: object, value: object) -> obje
         Stop: for what cannot be written later.
     """
     changes = not isinstance(target, tuple) and (is_container(target) or type(target) is set)
+    if changes or not (is_static(target) or isinstance(target, tuple)):
+        session.unchanged("an object changes in a loop")
     if changes and session.outside.path(target) is not None:
         name = _METHODS.get(sign, "")
         if hasattr(type(target), name):

@@ -5,6 +5,7 @@ such as `x`, `state['w']`, `fn_globals['scale']`. Tensors reached by path are pa
 function; their own guards (type, dtype, device, rank, ones, layout) follow from their types.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -187,3 +188,14 @@ class Reads:
         given = set[int]().union(*map(leaves, (self.output, *stored, *self.shared)))
         found = ((c.index, function.results[c.index], inputs[c.path]) for c in self.copies)
         return {value: param for index, value, param in found if index not in given}
+
+
+_SILENT = ("fn_globals", "self", "_modules", "_parameters", "_buffers")
+
+
+def readable(path: str) -> str:
+    """A name for what lies at a path: the last readable parts."""
+    shorter = path.replace(".cell_contents", "").replace("__defaults__", "default")
+    words = re.findall(r"[A-Za-z_]\w*", shorter)
+    shown = [w.removeprefix("cell_") for w in words if w not in _SILENT]
+    return "_".join(shown[-2:] if len(shown) > 3 else shown) or "input"

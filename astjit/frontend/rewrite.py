@@ -12,6 +12,7 @@ column numbers. Python's own control flow, comparisons and operators stay as the
 import ast
 from typing import Any
 
+from astjit.frontend.counted import flow_of_function
 from astjit.frontend.statements import Statements
 from astjit.frontend.stops import HOOKS
 from astjit.frontend.syntax import Mangler, at, hook, index, only_names, text
@@ -56,10 +57,12 @@ class _Rewriter(Statements):
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
     ) -> None:
         self.scopes.push(node)
+        self.flows.append(flow_of_function(node) if isinstance(node, ast.FunctionDef) else None)
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         else:
             node.body = self.block(node.body)
+        self.flows.pop()
         self.scopes.pop()
 
     def visit(self, node: ast.AST) -> Any:

@@ -20,13 +20,14 @@ from astjit.frontend.capture import Capture
 from astjit.frontend.elements.lowering import Element, element_call
 from astjit.frontend.hooks import GLOBALS, Hooks, known_copy, twin
 from astjit.frontend.layouts import separate
+from astjit.frontend.loop_sizes import Unlooped
 from astjit.frontend.marks import disabled_by
 from astjit.frontend.operations import Operations
 from astjit.frontend.outside import Outside
 from astjit.frontend.reads import CopyBack, Reads
 from astjit.frontend.results import Results
 from astjit.frontend.session import Answer, Session
-from astjit.frontend.stops import RAISED, Facts, Failed, NeedsGrad, Stop
+from astjit.frontend.stops import RAISED, Facts, Failed, NeedsGrad, Stop, from_signal
 from astjit.frontend.stores import write_guards
 from astjit.frontend.symbolic import CURRENT, Handler, Mode
 from astjit.ir.function import Function
@@ -81,7 +82,7 @@ def lower(segment: Segment, reads: Reads, config: Config) -> Function:
     """
     answer = Answer(segment.compiling)
     try:
-        return _lower(segment, reads, config, answer)
+        return _with_loops(segment, reads, config, answer)
     except (Stop, Exception) as error:
         if not (answer.asked and segment.compiling):
             raise
@@ -104,7 +105,7 @@ def _not_compiling(
     """
     again = Reads()
     try:
-        made = _lower(segment, again, config, Answer(compiling=False))
+        made = _with_loops(segment, again, config, Answer(compiling=False))
     except Stop as stop:
         if isinstance(error, Stop):
             error.own = stop.own
@@ -115,17 +116,51 @@ def _not_compiling(
     return made
 
 
-def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Function:
+def _with_loops(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Function:
+    """The SSA of one call, loops kept whole where that is possible.
+
+    A capture that fails after it took loops whole starts anew, their iterations apart: the last of
+    them alone where it is to blame, else all.
+    """
+    apart: dict[object, int | None] = {}
+    while True:
+        tried: list[object] = []
+        again, RAISED.first = Reads(), None
+        try:
+            made = _lower(segment, again, config, answer, apart, tried)
+        except BaseException as error:
+            ours = isinstance(error, Exception | Stop | Failed) and not from_signal(error)
+            if not tried or not ours:
+                reads.take(again)
+                raise
+            if isinstance(error, Unlooped) and error.again and not apart.get(tried[-1]):
+                apart[tried[-1]] = 1
+            elif isinstance(error, Unlooped):
+                apart[tried[-1]] = None
+            else:
+                apart.update(dict.fromkeys(tried))
+            continue
+        reads.take(again)
+        return made
+
+
+def _lower(
+    segment: Segment,
+    reads: Reads,
+    config: Config,
+    answer: Answer,
+    apart: dict[object, int | None],
+    tried: list[object],
+) -> Function:
     function = segment.function
     signature = _signature(segment)
     names = tuple(signature.parameters)
     reads.parameters = _called(names)
     code = function.__code__
     taken = {*names, *code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars}
-    RAISED.first = None
     capture = Capture(function.__name__, reads, config, taken, segment.sized)
     outside = Outside(capture)
-    session = Session(capture, outside, call, answer=answer)
+    session = Session(capture, outside, call, answer=answer, apart=apart, tried=tried)
     try:
         if not torch_api.state_is_plain():
             raise Stop("a mode, a function transform or autocast is active", whole=True)
@@ -140,8 +175,7 @@ def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Fu
             value = _run(session, hooks, segment, signature)
             if torch.is_grad_enabled() is not grad:
                 raise Stop("gradients are switched for good")
-        if RAISED.first is not None:  # the user's code swallowed it
-            raise RAISED.first
+        _nothing_swallowed(capture)
         results = Results(session)
         results.finish(value)
         copied = [storage.value for storage in capture.written()]
@@ -170,6 +204,14 @@ def _lower(segment: Segment, reads: Reads, config: Config, answer: Answer) -> Fu
         capture.close()
         outside.close()
     return made
+
+
+def _nothing_swallowed(capture: Capture) -> None:
+    """Raise what the user's code swallowed."""
+    if capture.trace is not None:
+        raise Unlooped("a loop that an exception leaves")
+    if RAISED.first is not None:
+        raise RAISED.first
 
 
 def _facts(reads: Reads, *more: str) -> Facts:

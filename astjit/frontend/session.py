@@ -21,6 +21,7 @@ import torch
 
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int
+from astjit.frontend.loop_sizes import Unlooped
 from astjit.frontend.outside import Outside, is_container, is_mapping, is_sequence
 from astjit.frontend.shadows import GONE, UNTOUCHED, DictShadow, ListShadow
 from astjit.frontend.source import is_rewritten
@@ -70,6 +71,8 @@ class Session:
         handled: the exception that the caller was handling when the capture began.
         thrown: exceptions that the user's code raised and that no `except Exception` catches.
         hooks: what rewritten code reaches, where it is the same for every function.
+        apart: of loops how many iterations are captured by themselves: None for all.
+        tried: loops that were captured as one.
     """
 
     capture: Capture
@@ -83,6 +86,13 @@ class Session:
     handled: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
     thrown: list[BaseException] = field(default_factory=list)
     hooks: dict[str, object] = field(default_factory=dict)
+    apart: dict[object, int | None] = field(default_factory=dict)
+    tried: list[object] = field(default_factory=list)
+
+    def unchanged(self, what: str) -> None:
+        """Raise Unlooped while the body of a loop is captured once for all iterations."""
+        if self.capture.trace is not None:
+            raise Unlooped(what)
 
     def __post_init__(self) -> None:
         self.stand_ins = StandIns(self)
@@ -193,6 +203,8 @@ def iterate(session: Session, value: object) -> object:
         return [value[i] for i in range(size)]
     if is_static(value):
         return value
+    if hasattr(type(value), "__next__"):
+        session.unchanged("an iterator is advanced in a loop")
     if is_container(value) or type(value) is set:
         return session.outside.items(value)
     if (found := session.python_method(value, "__iter__")) is not None:

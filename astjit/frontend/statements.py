@@ -9,6 +9,8 @@ a[f()] += g()         H.in_place_item('Add', *H.item_before(a, f()), g())
 import ast
 from typing import Any
 
+from astjit.frontend.counted import Plan, counts, plan_of, traced
+from astjit.frontend.flow import Flow
 from astjit.frontend.patterns import captures, described
 from astjit.frontend.scopes import Scopes
 from astjit.frontend.syntax import (
@@ -35,6 +37,7 @@ class Statements(Transformer):
         super().__init__()
         self.scopes = Scopes(free)
         self.annotations = annotations
+        self.flows: list[Flow | None] = []  # of the functions around a statement
         self._count = 0
 
     def outer_store(self, name: str) -> bool:
@@ -181,6 +184,11 @@ class Statements(Transformer):
         """`for target in iterable`."""
         if name := self._outer(node.target):
             return self.refused(name, node)
+        call, flow = counts(node.iter), self.flows[-1] if self.flows else None
+        plain = all(self.scopes.origin(name) == "global" for name in ("range", "reversed"))
+        plan = plan_of(node, flow) if call is not None and flow is not None and plain else None
+        if call is not None and plan is not None:
+            return self._counted(node, call, plan)
         node.iter = self.iterated(node.target, self.visit(node.iter))
         first: list[ast.stmt] = []
         if not only_names(node.target):
@@ -190,6 +198,21 @@ class Statements(Transformer):
         node.body = [*first, *self.block(node.body)]
         node.orelse = self.block(node.orelse)
         return node
+
+    def _counted(self, node: ast.For, call: ast.Call, plan: Plan) -> list[ast.stmt]:
+        """A loop over a range that may stay one."""
+        held = self.fresh()
+        where: Any = (node.lineno, node.col_offset)
+        backwards = ast.Constant(call is not node.iter)
+        function = hook("name", text("range"), ast.Name("range", ast.Load()))
+        bounds = [self.visit(a) for a in call.args]
+        told: Any = plan
+        made = hook("loop", ast.Constant(where), ast.Constant(told), backwards, function, *bounds)
+        first = at(ast.Assign([ast.Name(held, ast.Store())], made), node.iter)
+        node.iter = at(ast.Name(held, ast.Load()), node.iter)
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        traced(node, plan, held, hook("here"))
+        return [at(first, node), node]
 
     def iterated(self, target: ast.expr, iterable: ast.expr) -> ast.expr:
         """What a loop with this target iterates over; the items are unpacked by a hook."""

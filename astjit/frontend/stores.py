@@ -30,6 +30,7 @@ def set_attribute(session: Session, owner: object, name: str, value: object) -> 
     Raises:
         Stop: for what cannot be written later.
     """
+    session.unchanged(f"a store to .{name} in a loop")
     if _changes_now(session, owner, f".{name}"):
         setattr(owner, name, value)
     elif isinstance(owner, types.ModuleType):
@@ -47,6 +48,7 @@ def delete_attribute(session: Session, owner: object, name: str) -> None:
         AttributeError: as Python does.
         Stop: for what cannot be deleted later.
     """
+    session.unchanged(f"del of .{name} in a loop")
     if _changes_now(session, owner, f".{name}"):
         delattr(owner, name)
     elif isinstance(owner, types.ModuleType):

@@ -17,6 +17,7 @@ from astjit.fusion.apart import apart
 from astjit.fusion.graph import Graph
 from astjit.fusion.index import Space, space_of
 from astjit.fusion.kernel import Group, Kernel, Parts, Unfused, is_free
+from astjit.fusion.loops import FOR, loop_group
 from astjit.fusion.lower import Lowering
 from astjit.fusion.names import Names, identifier
 from astjit.fusion.order import arranged
@@ -205,7 +206,32 @@ class Grouping:
             group, extra = self.lowered(cluster, names, config)
             made.update(dict.fromkeys(cluster.nodes, group))
             hosts[id(group)] = [n for n in extra if n not in self.graph.position]
+        for node in self.graph.nodes:
+            if node.op is FOR:
+                self.loop(node, names, config, made, hosts)
         return Parts(arranged(self.graph, made, hosts), tuple(self.unfused()))
+
+    def loop(
+        self,
+        node: Node,
+        names: Names,
+        config: Config,
+        made: dict[Node, Group],
+        hosts: dict[int, list[Node]],
+    ) -> None:
+        """A loop as a kernel of its own, where one runs it."""
+        wanted = [r for r in node.results if self.graph.users(r)]
+        base = identifier(self.function.name) or "kernel"
+        named = [identifier(r.name) for r in wanted if r.name]
+        alone = all(is_free(n) or n is node for n in self.graph.nodes)
+        try:
+            name = base if alone else f"{base}_{named[-1] if named else 'loop'}"
+            group, extra = loop_group(node, names.take(name), wanted, self.sizes, config)
+        except Unfit as reason:
+            self.reasons[node] = str(reason)
+            return
+        self.reasons[node] = "a loop is a kernel of its own"
+        made[node], hosts[id(group)] = group, extra
 
     def lowered(self, cluster: Cluster, names: Names, config: Config) -> tuple[Group, list[Node]]:
         """The kernel of a cluster, and size nodes that it needs a number from."""

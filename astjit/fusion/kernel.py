@@ -142,6 +142,8 @@ def facts(kernel: Kernel) -> dict[Value, Fact]:
         if is_reduce(node):
             gone = kernel.parallel if is_final(node) else kernel.reduced
             axes, stage = axes - set(gone), stage + 1
+        for region in node.regions:
+            axes |= {a for n in region.walk() if is_access(n) for a in access_axes(n) if a != "*"}
         for result in node.results:
             known[result] = Fact(axes, stage, final)
     return known
@@ -170,8 +172,8 @@ def position_axis(node: Node) -> str:
 
 
 def indices(node: Node) -> tuple[tuple[Value, ...], Value | None]:
-    """The index values of a load, one for each "*", and whether there is anything to read."""
-    given = node.values[1:]
+    """The index values of an access, one for each "*", and whether there is anything to read."""
+    given = node.values[2 if is_store(node) else 1 :]
     count = access_axes(node).count("*")
     return given[:count], given[count] if len(given) > count else None
 
@@ -208,6 +210,25 @@ def may_fail(kernel: Kernel) -> bool:
 def is_store(node: Node) -> bool:
     """True for a store to a buffer."""
     return node.op is _STORE
+
+
+def is_access(node: Node) -> bool:
+    """True for a load or a store."""
+    return node.op in (_LOAD, _STORE)
+
+
+def reaches(kernel: Kernel) -> bool:
+    """Whether a loop loads or stores: what lies at the index of an iteration."""
+    return any(map(is_access, _inside(kernel)))
+
+
+def computed(kernel: Kernel) -> list[Node]:
+    """The nodes of a body, and those of its regions that compute."""
+    return [*kernel.body.nodes, *(n for n in _inside(kernel) if not is_access(n))]
+
+
+def _inside(kernel: Kernel) -> list[Node]:
+    return [n for node in kernel.body.nodes for region in node.regions for n in region.walk()]
 
 
 def is_reduce(node: Node) -> bool:

@@ -192,19 +192,20 @@ def reads_of(
     position = {p: i for i, p in enumerate(params)}
     last = len(position)
     order = sorted(range(len(inputs)), key=lambda i: (position.get(inputs[i].value, last), i))
-    bound = {i: _bind(reads, inputs[i], "in") for i in order}
+    bound = {i: bind(reads, inputs[i], "in") for i in order}
     reads.inputs = [bound[i] for i in order]
-    reads.outputs = [_bind(reads, memory, "out") for memory in written]
+    reads.outputs = [bind(reads, memory, "out") for memory in written]
     reads.uses = {use: bound[i] for use, i in uses.items()}
     return reads
 
 
-def _bind(reads: Reads, memory: Memory, role: Role) -> Bound:
+def bind(reads: Reads, memory: Memory, role: Role) -> Bound:
     """Name and place one buffer. Run-time strides become parameters called after it."""
     plain = "out" if role == "out" else "input"
     name = reads.names.take(memory.shown.name, memory.value.name, plain)
     axes, strides = place(reads.nest, memory.access)
-    if role == "out" and not reads.nest.members[reads.nest.axes[0]]:
+    one = not reads.nest.members[reads.nest.axes[0]]
+    if role == "out" and one and not memory.picked:
         axes, strides = _with_unit_axis(reads.nest, axes, strides)
     kind = tensor_type(memory.shown)
     buffer = Buffer(name, kind.dtype, axes, role)

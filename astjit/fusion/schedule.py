@@ -13,6 +13,7 @@ from typing import Literal
 from astjit.fusion.kernel import (
     RANGE,
     Kernel,
+    computed,
     counts_plainly,
     facts,
     indices,
@@ -21,6 +22,7 @@ from astjit.fusion.kernel import (
     is_position,
     is_reduce,
     is_store,
+    reaches,
 )
 from astjit.fusion.stages import cut, is_element, later_uses, loops_by_row, recompute_cost
 from astjit.ir.function import Node
@@ -274,7 +276,7 @@ def _column_groups(rows: int, vectors: int) -> int:
 
 
 def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) -> Schedule:
-    vector = lanes(kernel)
+    vector = 1 if reaches(kernel) else lanes(kernel)  # a thread's loop is one of one element
     length = sizes.get(kernel.swept[-1], 1) if kernel.swept else 1
     aligned = _is_aligned(kernel, sizes, alignment, vector)
     threads = 256
@@ -292,16 +294,14 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
     floats = is_float_kernel(kernel) and unit_stride(kernel)
     vector = 0 if floats else 1  # 0: as wide as the machine
     places: dict[Result, Place] = {}
-    column = kernel.kind == "column"
     known = facts(kernel)
     for value in later_uses(kernel):
         if kernel.inner not in known[value].axes or str(value.type).startswith("i64"):
             continue  # one element for all lanes is read again, an index is computed again
-        stored = stored_in(kernel, value)
-        if stored is not None:
+        if (stored := stored_in(kernel, value)) is not None:
             places[value] = stored
             continue
-        place = _free_output(kernel, value) or ("" if column else "scratch")
+        place = _free_output(kernel, value) or ("" if kernel.kind == "column" else "scratch")
         if place and recompute_cost(kernel, value) > 4.0 and vector != 1:
             places[value] = place
     return Schedule("cpu", "plain", vector, per_thread=4, keep=_positions(kernel, places))
@@ -313,11 +313,11 @@ def is_float_kernel(kernel: Kernel) -> bool:
     Indices of elements, such as those a causal mask compares, are vectors as well.
     """
     flows = any(node.regions for node in kernel.body.nodes)
-    if flows and not all(map(_in_lanes, kernel.body.walk())):
+    if flows and not all(map(_in_lanes, computed(kernel))):
         return False
     floats = ("f32", "bf16", "f16", "bool", *(("i64",) if flows else ()))
-    along = {*kernel.swept, kernel.inner}
-    if any(b.dtype.name not in floats for b in kernel.buffers if along & set(b.axes)):
+    streamed = (b for b in kernel.buffers if {*kernel.swept, kernel.inner} & set(b.axes))
+    if any(b.dtype.name not in floats for b in streamed):
         return False
     reductions = [n for n in kernel.body.nodes if is_reduce(n)]
     if not all(COMBINES[str(n.fields["combine"])].vectors for n in reductions):

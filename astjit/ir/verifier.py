@@ -25,6 +25,7 @@ from astjit.types.shape import Dim, Predicate, Sizes, Sym, Undecided, symbols
 from astjit.types.tensor import PY_INT, TensorType, Type
 
 # What the checks of one node read, but for where its operands are defined.
+_FOR = OPS["for"]
 _Seen = tuple[object, ...]
 
 
@@ -216,6 +217,7 @@ class _Check:
         """Every size symbol can be read from a tensor parameter, or is an int by its name."""
         bound = {s for p in function.params for d in _type_dims(p.type) for s in _bare(d)}
         bound |= {Sym(p.name) for p in function.params if p.type == PY_INT}
+        bound |= {Sym(str(n.fields["index"])) for n in function.body.walk() if n.op is _FOR}
         for what, dim in _all_dims(function):
             for symbol in symbols(dim):
                 if symbol not in bound:

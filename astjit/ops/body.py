@@ -119,7 +119,7 @@ ROWS = (
         name="store",
         kind=Kind.BODY,
         rule=Rule(_nothing),
-        operands=(Operand("buffer"), Operand("value")),
+        operands=(Operand("buffer"), Operand("value"), Operand("index", variadic=True)),
         fields=(AT,),
         results=0,
         traits=Trait.EFFECT,

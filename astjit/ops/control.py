@@ -10,6 +10,8 @@
 }
 """
 
+from functools import partial
+
 from astjit.ops.layout import elementwise_type
 from astjit.ops.spec import Call, Field, FieldKind, Kind, Op, Operand, Rule
 from astjit.types.dtype import BOOL, F64, I64, Category, DType
@@ -55,10 +57,21 @@ def _infer_for(call: Call) -> tuple[Type, ...]:
     ((parameters, results),) = call.regions
     if parameters[1:] != carried:
         raise TypeError(f"the body takes {_shown(parameters[1:])}, carried are {_shown(carried)}")
-    if results[: len(carried)] != carried:
+    ends = results[: len(carried)]
+    if len(ends) < len(carried) or not all(map(partial(_one_type, call), ends, carried)):
         raise TypeError(f"the body yields {_shown(results)}, carried are {_shown(carried)}")
     trip: Dim = call.fields["trip"]  # type: ignore[assignment]  # a SIZE field
     return (*carried, *(_stacked(t, trip) for t in results[len(carried) :]))
+
+
+def _one_type(call: Call, one: Type, other: Type) -> bool:
+    """Whether two types are one, sizes that were found equal being equal."""
+    if one == other or isinstance(one, ScalarType) or isinstance(other, ScalarType):
+        return one == other
+    if len(one.dims) != len(other.dims) or one.order is None or one.order != other.order:
+        return False
+    alike = all(map(call.sizes.equal, one.dims, other.dims))
+    return alike and one.dtype is other.dtype and one.device == other.device
 
 
 def _stacked(kind: Type, trip: Dim) -> TensorType:
@@ -148,10 +161,16 @@ ROWS = (
         kind=Kind.CONTROL,
         rule=Rule(_infer_for),
         operands=(Operand("carried", variadic=True),),
-        fields=(Field("trip", FieldKind.SIZE),),
+        fields=(
+            Field("trip", FieldKind.SIZE),
+            Field("index", FieldKind.TEXT, ""),
+            Field("backward", FieldKind.AXES, ()),
+        ),
         regions=("body",),
         results=None,
-        doc="region body(index, carried...) run `trip` times; yields carried and stacked values",
+        doc="region body(index, carried...) run `trip` times; yields carried and stacked values. "
+        "`index` names the number of the iteration in sizes of the body; the stacked values at "
+        "the positions `backward` are stacked from the end",
     ),
     Op(
         name="while",

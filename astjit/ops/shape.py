@@ -174,6 +174,11 @@ def _select_offset(call: Call) -> Dim:
     return mul(index, call.tensor(0).element_strides()[axis])
 
 
+def _at_offset(call: Call) -> Dim:
+    axis = normal_axis(call.integer("dim"), call.tensor(0).rank)
+    return mul(_size_field(call, "index"), call.tensor(0).element_strides()[axis])
+
+
 def _diagonal_axes(call: Call) -> tuple[int, int]:
     source = call.tensor(0)
     one = normal_axis(call.integer("dim1"), source.rank)
@@ -298,6 +303,14 @@ ROWS = (
         fields=(DIM, Field("index", FieldKind.SIZE)),
         torch=("torch.select", "Tensor.select"),
         signature="input, dim, index",
+    ),
+    _view(
+        "select_at",
+        _by_axes(_select_axes),
+        View(_at_offset, _none, by_row("select_update")),
+        "select where a loop stands: the index is made of the loop's, and known to be in range",
+        fields=(DIM, Field("index", FieldKind.SIZE)),
+        host="torch.select({0}, {dim}, {index})",
     ),
     _view(
         "permute",

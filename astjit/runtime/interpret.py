@@ -21,7 +21,7 @@ from astjit.types.shape import Dim, Sym, evaluate, symbols
 from astjit.types.tensor import PY_INT, ScalarType, TensorType, Type
 
 Datum = torch.Tensor | float
-_MAP = OPS["map"]
+_MAP, _FOR = OPS["map"], OPS["for"]
 
 
 def interpret(
@@ -102,6 +102,8 @@ def run_node(
         kind = node.results[0].type
         assert isinstance(kind, TensorType)
         return Lanes(node, run_node, sizes, torch.device(kind.device)).run(known)
+    if node.op is _FOR:
+        return _loop(node, known, sizes)
     if node.op.kind in (Kind.CONTROL, Kind.BODY):
         raise InternalError(
             f"the interpreter does not run {node.op} (of kind {node.op.kind.value})"
@@ -127,19 +129,44 @@ def run_node(
     return tuple(value) if isinstance(value, tuple | list) else (value,)  # type: ignore[return-value]
 
 
+def _loop(node: Node, known: Mapping[Value, Datum], sizes: Mapping[str, int]) -> tuple[Datum, ...]:
+    """The results of a counted loop: carried values, and others stacked along a new first axis."""
+    (body,) = node.regions
+    scope, here = dict(known), dict(sizes)
+    index, *params = body.params
+    carried = [v.value if isinstance(v, Literal) else known[v] for v in node.values]
+    stacked: list[list[Datum]] = [[] for _ in node.results[len(carried) :]]
+    for count in range(evaluate(node.fields["trip"], sizes)):  # type: ignore[arg-type]
+        here[str(node.fields["index"])] = scope[index] = count
+        scope.update(zip(params, carried, strict=True))
+        for inner in body.nodes:
+            scope.update(zip(inner.results, run_node(inner, scope, here), strict=True))
+        made = [v.value if isinstance(v, Literal) else scope[v] for v in body.results]
+        carried = made[: len(carried)]
+        for values, value in zip(stacked, made[len(carried) :], strict=True):
+            values.append(value)
+    for at in node.fields["backward"]:  # type: ignore[attr-defined]  # an AXES field
+        stacked[at].reverse()
+    joined = (torch.stack(values) for values in stacked)  # type: ignore[arg-type]  # tensors
+    return *carried, *joined
+
+
 def sizes_in(node: Node) -> list[str]:
     """The size symbols that a node with regions and its results depend on."""
     dims: list[Dim] = []
     for result in node.results:
         if isinstance(result.type, TensorType):
             dims += (*result.type.dims, *result.type.element_strides())
+    if node.op is _FOR:
+        dims.append(node.fields["trip"])  # type: ignore[arg-type]  # a SIZE field
     for inner in (n for region in node.regions for n in region.walk()):
         dims += [
             inner.fields[f.name]  # type: ignore[misc]  # of its kind, as the verifier checked
             for f in inner.op.fields
             if f.kind is FieldKind.SIZE
         ]
-    return list(dict.fromkeys(symbol.name for dim in dims for symbol in symbols(dim)))
+    names = dict.fromkeys(symbol.name for dim in dims for symbol in symbols(dim))
+    return [name for name in names if name != node.fields.get("index")]
 
 
 def run_regions(

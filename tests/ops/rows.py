@@ -35,6 +35,7 @@ FIELDS = {
         {"dim": 2, "start": 0, "stop": 4, "step": 2},
         {"dim": 0, "start": 2, "stop": 1},
     ],
+    "select_at": [{"dim": 0, "index": 1}, {"dim": 1, "index": 0}],
     "select": [{"dim": 0, "index": 1}, {"dim": -1, "index": -1}, {"dim": 1, "index": 0}],
     "permute": [{"dims": d} for d in ((2, 0, 1), (0, -1, 1), (0, 1, 2))],
     "squeeze": [{"dim": ()}, {"dim": (1,)}, {"dim": (0,)}, {"dim": (-2, 0)}],
