@@ -308,7 +308,7 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
 
 
 def is_float_kernel(kernel: Kernel) -> bool:
-    """Whether every element value is a 32-bit float or a truth value.
+    """Whether every element value is a 32-bit float or a truth value, and some are floats.
 
     Indices of elements, such as those a causal mask compares, are vectors as well.
     """
@@ -319,22 +319,22 @@ def is_float_kernel(kernel: Kernel) -> bool:
     streamed = (b for b in kernel.buffers if {*kernel.swept, kernel.inner} & set(b.axes))
     if any(b.dtype.name not in floats for b in streamed):
         return False
-    reductions = [n for n in kernel.body.nodes if is_reduce(n)]
-    if not all(COMBINES[str(n.fields["combine"])].vectors for n in reductions):
-        return False
-    if any(not str(n.results[0].type).startswith("f32") for n in reductions):
-        return False  # -1 stands for true in a lane: no order of truth values
+    for node in filter(is_reduce, kernel.body.nodes):  # -1 is true in a lane: truth has no order
+        combine, kind = COMBINES[str(node.fields["combine"])], str(node.results[0].type)
+        if not combine.vectors or not kind.startswith("f32"):
+            return False
     known = facts(kernel)
     elements = [v for v, fact in known.items() if is_element(kernel, fact.axes)]
+    kinds = {str(v.type).split("[")[0] for v in elements}
+    if not flows and kinds and "f32" not in kinds:
+        return False  # of single bytes the compiler makes vectors with more lanes
     longs = {v for v in elements if str(v.type).startswith("i64")}
     made = [v.node for v in elements if isinstance(v, Result) and isinstance(v.node, Node)]
     if any(is_load(n) and indices(n)[1] is not None for n in made):
         return False  # no vector may be read where there is nothing
     held = [n for n in made if longs & {*n.results, *n.values}]
-    if longs and (kernel.kind == "column" or not all(is_position(n) or _in_lanes(n) for n in held)):
-        return False
-    known_types = ("f32", "bool", "float", "int", "i64")
-    return all(str(v.type).split("[")[0] in known_types for v in elements)
+    written = kernel.kind != "column" and all(is_position(n) or _in_lanes(n) for n in held)
+    return kinds <= {"f32", "bool", "float", "int", "i64"} and (not longs or written)
 
 
 def _in_lanes(node: Node) -> bool:

@@ -8,6 +8,7 @@ template <class Op, class T, class P> static T halves(const P* part, long count)
 template <class Op, class T, class F>
 static T reduce_each(Team& team, long size, T init, F body) {
   const long chunk = Team::chunk_of(size), end = team.end(size);
+  if (!team.chunk && size <= chunk) return reduce_each<Op>(0, size, init, body);
   typedef T Part __attribute__((may_alias));
   Part own[Team::most] = {init};
   Part* part = team.chunk ? (Part*)team.parts() : own;

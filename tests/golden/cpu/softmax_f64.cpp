@@ -14,6 +14,7 @@ extern "C" void softmax_kernel(const double* x, double* out, long rows, long col
       const double x_v = x_row[col];
       return exp(x_v - row_max);
     });
+#pragma omp simd
     for (long col = team.begin(cols); col < team.end(cols); ++col) {
       const double x_v = x_row[col];
       out_row[col] = exp(x_v - row_max) / row_sum;
