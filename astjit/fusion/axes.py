@@ -6,7 +6,7 @@
 Adjacent axes become one where every buffer is either dense across both or varies over neither.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 
@@ -68,15 +68,36 @@ class Nest:
         return frozenset(axis for name in names for axis in self.members[name])
 
 
-def access(kind: TensorType, axes: Sequence[Axis | None]) -> Access:
-    """How a tensor whose dims are these axes (None: of size 1) is reached."""
+def access(
+    kind: TensorType,
+    axes: Sequence[Axis | None],
+    made: Mapping[Axis, Sequence[Axis]] | None = None,
+    extents: Mapping[Axis, Dim] | None = None,
+) -> Access:
+    """How a tensor whose dims are these axes (None: of size 1) is reached.
+
+    Args:
+        kind: its type.
+        axes: one a dim.
+        made: of which loops, outermost first, an axis is made that is none.
+        extents: the sizes of loops.
+    """
+    made, extents = made or {}, extents or {}
+    parts = [() if a is None else tuple(made.get(a, (a,))) for a in axes]
+    shape = [
+        tuple(extents[loop] for loop in loops) if axis in made else (size,)
+        for axis, loops, size in zip(axes, parts, kind.dims, strict=True)
+    ]
+    own = list(kind.element_strides())
+    if kind.order is not None and any(axis in made for axis in axes):
+        running: Dim = 1  # the sizes of loops say more: strides of one form collapse
+        for dim in reversed(kind.order):
+            own[dim], running = running, mul(running, *shape[dim])
     strides: dict[Axis, Dim] = {}
     sizes: dict[Axis, Dim] = {}
-    moves = moving(kind)
-    rows = zip(axes, kind.element_strides(), kind.dims, moves, strict=True)
-    for axis, stride, size, moved in rows:
-        if axis is not None and moved:
-            strides[axis], sizes[axis] = stride, size
+    for loops, stride, dims, moved in zip(parts, own, shape, moving(kind), strict=True):
+        for at, loop in enumerate(loops if moved else ()):
+            strides[loop], sizes[loop] = mul(stride, *dims[at + 1 :]), dims[at]
     return Access(strides, sizes)
 
 

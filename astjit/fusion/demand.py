@@ -8,7 +8,7 @@ down to what is loaded: an index map moves through elementwise rows and views. R
 where they are only.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from astjit.fusion.axes import Axis
 from astjit.fusion.pieces import Unfit, call_of, is_view, view_source
@@ -42,12 +42,39 @@ def walks_of(value: Value, sizes: Sizes) -> tuple[Walk, ...]:
     assert isinstance(node, Node)
     assert node.op.view is not None
     walks = node.op.view.walks and node.op.view.walks(call_of(node, sizes))
-    # A division by a run-time size at each element costs more than what fusing saves.
-    if walks is None or not all(
-        isinstance(n, int | None) for w in walks for n in (w.below, w.size)
-    ):
+    if walks is None or not all(w.cheap for w in walks):
         raise Unfit(f"{node.op.name} of a computed value is more than a choice of axes")
     return walks
+
+
+def standing(
+    own: Axes, source: Axes, walks: Sequence[Walk], here: Elsewhere, *, reshaped: bool
+) -> list[tuple[int, Axis, Walk]]:
+    """The axes of a view's source that stand elsewhere: their places, themselves, and where.
+
+    Args:
+        own: the axes of the view.
+        source: those of its source.
+        walks: where each of these stands.
+        here: which of the view's axes stand elsewhere.
+        reshaped: the axes of one are made of those of the other, so that only what these are part
+            of stands elsewhere.
+
+    Raises:
+        Unfit: if the view does not say where, or not without dividing by a run-time size.
+    """
+    found = []
+    for at, axis in enumerate(source):
+        if reshaped and not walks and any(a in here for a in own):
+            raise Unfit("a reshaped value is read at an index that is computed")
+        walk = walks[at] if walks else Walk(())
+        whole = walk.plain and (not reshaped or all(own[d] == axis for d in walk.axes))
+        if axis is None or whole or (reshaped and not any(own[d] in here for d in walk.axes)):
+            continue
+        if not walk.cheap:
+            raise Unfit("a reshaped value is read at an index that is computed")
+        found.append((at, axis, walk))
+    return found
 
 
 class Demand:
@@ -58,7 +85,7 @@ class Demand:
         leaves: axes of what it loads, at each use.
         alias: for results of composites the value of their pieces that they are.
         walked: views of computed values that are more than a choice of axes.
-        sizes: the function's.
+        reshaped: those that are so only where they are read elsewhere.
 
     Attributes:
         needed: values computed at the kernel's own index.
@@ -72,10 +99,10 @@ class Demand:
         leaves: Mapping[Use, Axes],
         alias: Mapping[Value, Value],
         walked: Mapping[Value, tuple[Walk, ...]],
-        sizes: Sizes,
+        reshaped: Mapping[Value, tuple[Walk, ...]],
     ) -> None:
         self.axes, self.leaves, self.alias = axes, leaves, alias
-        self.walked, self.sizes = walked, sizes
+        self.walked, self.reshaped = walked, reshaped
         self.needed: set[Value] = set()
         self.reads: dict[Use, list[frozenset[Axis]]] = {}
         self.indexed: set[Axis] = set()
@@ -103,7 +130,9 @@ class Demand:
         if value in self.alias:
             self._value(self.alias[value], here)
         elif value in self.walked:
-            self._walk(value, here)
+            self._walk(value, self.walked[value], here)
+        elif value in self.reshaped:
+            self._walk(value, self.reshaped[value], here)
         elif is_view(value):
             self._value(view_source(value), here)
         else:
@@ -111,15 +140,13 @@ class Demand:
             assert isinstance(value.node, Node)
             self._piece(value.node, here)
 
-    def _walk(self, value: Value, here: Elsewhere) -> None:
-        source = view_source(value)
+    def _walk(self, value: Value, walks: Sequence[Walk], here: Elsewhere) -> None:
+        source, own = view_source(value), self.axes[value]
         there = dict(here)
-        for at, walk in enumerate(self.walked[value]):
-            axis = self.axes[source][at]
-            if axis is None or walk.plain:
-                continue
-            own = (a for d in walk.axes if (a := self.axes[value][d]) is not None)
-            self.indexed.update(a for a in own if a not in here)
+        reshaped = value in self.reshaped
+        for at, axis, walk in standing(own, self.axes[source], walks, here, reshaped=reshaped):
+            mine = (a for d in walk.axes if (a := own[d]) is not None)
+            self.indexed.update(a for a in mine if a not in here)
             there[axis] = (value, at, frozenset(here.items()))
         self._value(source, there)
 

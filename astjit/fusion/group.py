@@ -100,7 +100,7 @@ class Grouping:
             if any(p in space.combined and reduces_all(p, node) for p, node in pieces):
                 raise Unfit("a whole tensor is reduced in several stages")
         for value in outputs:
-            axes = frozenset(a for a in space.axes[value] if a is not None)
+            axes = frozenset(space.loops(space.axes[value]))
             rows = space.reduced and axes == space.whole - space.reduced
             if axes != space.whole and not rows and value not in space.finals:
                 raise Unfit("a value needed elsewhere does not run over all of its axes")
@@ -188,7 +188,7 @@ class Grouping:
         for cluster in dict.fromkeys(self.of.values()):
             for (piece, at), axes in cluster.space.leaves.items():
                 operand = piece.operands[at]
-                real = frozenset(a for a in axes if a is not None)
+                real = frozenset(cluster.space.loops(axes))
                 if operand is not None and real == cluster.space.whole:
                     readers.setdefault(root_of(operand), []).append(cluster.nodes[0])
         for found in readers.values():

@@ -4,24 +4,24 @@
     after:  x at (0, 1), m at (0, -), d at (0, 1); amax combines axis 1
 
 Every dim of every value starts as an axis of its own. Axes that one element of a result ties
-together become one (union-find); loops of equal sizes that nothing ties are then identified, so
-that a reduction and the work after it share a loop. A group is legal only if one value varies over
-every axis, all reductions combine the same axes, but for those that combine what is left: all rows,
-into one value, and no value is read at two indices, except where a row says where it reads
-(fusion/demand.py).
+together become one (fusion/classes.py), and reshapes make some of others; loops of equal sizes that
+nothing ties are then identified, so that a reduction and the work after it share a loop. A group is
+legal only if one value varies over every axis, all reductions combine the same axes, but for those
+that combine what is left: all rows, into one value, and no value is read at two indices, except
+where a row says where it reads (fusion/demand.py).
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from astjit.fusion.axes import Axis, moving
+from astjit.fusion.classes import Classes
 from astjit.fusion.demand import FULL, IOTA, PICK, Axes, Demand, Use, picked_axis, walks_of
 from astjit.fusion.pieces import (
     MAP,
     Unfit,
     Unit,
     call_of,
-    is_one,
     is_view,
     reduced_axes,
     view_source,
@@ -39,6 +39,7 @@ class Space:
 
     Attributes:
         axes: of every tensor that the group computes, and of views of these.
+        made: what each axis that is no loop is made of, outermost first.
         leaves: of every tensor it reads, at each use.
         varies: over which axes each computed tensor really varies (an expanded one does not).
         sizes: the size of each axis.
@@ -48,12 +49,15 @@ class Space:
         finals: values made of all rows.
         deep: a value of an element, if the same for all, is made of a reduction.
         walked: views of computed values that read them at other indices.
+        reshaped: views of computed values whose axes are made of theirs, or theirs of these: only
+            where they are read elsewhere they read at other indices.
         needed: values computed at the kernel's own index.
         reads: for each use of a leaf the sets of axes that stand elsewhere.
         indexed: axes whose index is a value.
     """
 
     axes: dict[Value, Axes] = field(default_factory=dict)
+    made: dict[Axis, tuple[Axis, ...]] = field(default_factory=dict)
     leaves: dict[Use, Axes] = field(default_factory=dict)
     varies: dict[Value, frozenset[Axis]] = field(default_factory=dict)
     sizes: dict[Axis, Dim] = field(default_factory=dict)
@@ -63,9 +67,14 @@ class Space:
     finals: set[Value] = field(default_factory=set)
     deep: bool = False
     walked: dict[Value, tuple[Walk, ...]] = field(default_factory=dict)
+    reshaped: dict[Value, tuple[Walk, ...]] = field(default_factory=dict)
     needed: set[Value] = field(default_factory=set)
     reads: dict[Use, list[frozenset[Axis]]] = field(default_factory=dict)
     indexed: frozenset[Axis] = frozenset()
+
+    def loops(self, axes: Iterable[Axis | None]) -> tuple[Axis, ...]:
+        """The loops that axes are, in order."""
+        return tuple(a for axis in axes if axis is not None for a in self.made.get(axis, (axis,)))
 
 
 def space_of(units: Iterable[Unit], sizes: Sizes, outputs: Iterable[Value] | None = None) -> Space:
@@ -79,7 +88,13 @@ def space_of(units: Iterable[Unit], sizes: Sizes, outputs: Iterable[Value] | Non
     Raises:
         Unfit: if one loop nest does not hold them.
     """
-    return _Indexer(tuple(units), sizes, outputs).run()
+    indexer = _Indexer(tuple(units), sizes, outputs)
+    try:
+        return indexer.run()
+    except Unfit:
+        if not indexer.space.reshaped:
+            raise
+    return _Indexer(tuple(units), sizes, outputs, refines=False).run()
 
 
 def aliases(units: Iterable[Unit]) -> dict[Value, Value]:
@@ -96,15 +111,20 @@ class _Indexer:
     """Ties the axes of one candidate group."""
 
     def __init__(
-        self, units: tuple[Unit, ...], sizes: Sizes, outputs: Iterable[Value] | None
+        self,
+        units: tuple[Unit, ...],
+        sizes: Sizes,
+        outputs: Iterable[Value] | None,
+        *,
+        refines: bool = True,
     ) -> None:
-        self.units, self.facts = units, sizes
+        self.units, self.facts, self.refines = units, sizes, refines
         results = (r for unit in units for r in unit.node.results)
         self.outputs = tuple(results if outputs is None else outputs)
         self.space = Space()
         self.alias = aliases(units)
-        self.parent: list[Axis] = []
-        self.size: list[Dim] = []
+        classes = self.classes = Classes(sizes)
+        self.fresh, self.tie, self.found = classes.fresh, classes.tie, classes.found
         self.reductions: dict[Node, tuple[frozenset[Axis], frozenset[Axis]]] = {}
         self.makes: dict[Value, list[Value]] = {}  # the computed values made of each
 
@@ -126,37 +146,14 @@ class _Indexer:
         axes = {value: self.found(own) for value, own in space.axes.items()}
         leaves = {use: self.found(own) for use, own in space.leaves.items()}
         space.axes, space.leaves = axes, leaves
-        wanted = Demand(axes, leaves, self.alias, space.walked, self.facts)
+        wanted = Demand(axes, leaves, self.alias, space.walked, space.reshaped)
         wanted.want(self.outputs)
         space.needed, space.reads = wanted.needed, wanted.reads
-        space.indexed = frozenset(wanted.indexed)
+        space.indexed = self.loops(wanted.indexed)
 
-    # -- union-find -----------------------------------------------------------------------------
-    def fresh(self, kind: TensorType) -> Axes:
-        """New axes for the dims of a tensor."""
-        made: list[Axis | None] = []
-        for dim in kind.dims:
-            if is_one(dim, self.facts):
-                made.append(None)
-                continue
-            made.append(len(self.parent))
-            self.parent.append(len(self.parent))
-            self.size.append(dim)
-        return tuple(made)
-
-    def find(self, axis: Axis) -> Axis:
-        while self.parent[axis] != axis:
-            self.parent[axis] = self.parent[self.parent[axis]]
-            axis = self.parent[axis]
-        return axis
-
-    def tie(self, a: Axis | None, b: Axis | None) -> None:
-        if a is not None and b is not None:
-            first, second = sorted((self.find(a), self.find(b)))
-            self.parent[second] = first
-
-    def found(self, axes: Iterable[Axis | None]) -> Axes:
-        return tuple(None if a is None else self.find(a) for a in axes)
+    def loops(self, axes: Iterable[Axis | None]) -> frozenset[Axis]:
+        """The loops that axes are, as far as they are known now."""
+        return frozenset(self.classes.loops(axes))
 
     # -- pieces ---------------------------------------------------------------------------------
     def piece(self, piece: Node) -> None:
@@ -210,14 +207,13 @@ class _Indexer:
         else:
             axes = tuple(a for i, a in enumerate(read) if i not in gone)
         self.space.axes[result] = axes
-        gone_now = set(map(self.find, combined))
-        self.space.varies[result] = frozenset(a for a in moves if self.find(a) not in gone_now)
+        self.space.varies[result] = self.loops(moves) - self.loops(combined)
         if combined:
             self.reductions[piece] = moves, combined
 
     def without(self, moves: frozenset[Axis], axis: Axis | None) -> frozenset[Axis]:
         """Axes but for those that are tied to one."""
-        return frozenset(a for a in moves if axis is None or self.find(a) != self.find(axis))
+        return self.loops(moves) - self.loops([axis])
 
     def note(self, result: Value, operand: Value) -> None:
         """That a result is made of an operand, which may be a view of one."""
@@ -258,7 +254,7 @@ class _Indexer:
         for at, walk in enumerate(self.space.walked.get(value, ())):
             axis = self.space.axes[source][at]
             rest = self.without(moves, axis)
-            if rest != moves and not walk.plain:
+            if not walk.plain and rest != self.loops(moves):
                 own = self.space.axes[value]
                 moves = rest | {a for d in walk.axes if (a := own[d]) is not None}
         return moves
@@ -273,6 +269,11 @@ class _Indexer:
         assert node.op.view is not None
         chosen = node.op.view.axes(call_of(node, self.facts))
         made = self.fresh(kind)
+        if chosen is None and self.refines and node.op.view.whole:
+            assert node.op.view.walks is not None
+            self.space.reshaped[value] = node.op.view.walks(call_of(node, self.facts)) or ()
+            self.classes.same(*([a for a in axes if a is not None] for axes in (source, made)))
+            return made
         if chosen is None:
             self.space.walked[value] = walks = walks_of(value, self.facts)
             plain = {w.axes[0]: at for at, w in enumerate(walks) if w.plain and w.axes}
@@ -292,6 +293,10 @@ class _Indexer:
             for away in ways:
                 yield tuple(None if a in away else a for a in axes)
 
+    def widths(self) -> list[tuple[Axis, ...]]:
+        """The loops of everything."""
+        return [self.classes.loops(axes) for axes in self.everything()]
+
     def align(self) -> bool:
         """Identify loops of equal sizes, so that every widest value runs over the same ones.
 
@@ -299,17 +304,17 @@ class _Indexer:
             whether any were two before.
         """
         changed = False
-        entries = [self.found(axes) for axes in self.everything()]
-        width = max((_width(axes) for axes in entries), default=0)
-        widest = [axes for axes in entries if _width(axes) == width]
+        entries = self.widths()
+        width = max(map(len, entries), default=0)
+        widest = [axes for axes in entries if len(axes) == width]
         for axes in widest[1:]:
-            here, first = self.found(axes), self.found(widest[0])
-            missing = [a for a in here if a is not None and a not in first]
-            spare = [a for a in first if a is not None and a not in here]
+            here, first = self.classes.loops(axes), self.classes.loops(widest[0])
+            missing = [a for a in here if a not in first]
+            spare = [a for a in first if a not in here]
             if len(missing) != len(spare):
                 raise Unfit("one value is read at two indices")
             for a, b in zip(missing, spare, strict=True):
-                if not self.facts.equal(self.size[a], self.size[b]):
+                if not self.facts.equal(self.classes.size[a], self.classes.size[b]):
                     raise Unfit("their shapes differ")
                 self.tie(a, b)
                 changed = True
@@ -320,15 +325,14 @@ class _Indexer:
         space = self.space
         space.axes = {value: self.found(axes) for value, axes in space.axes.items()}
         space.leaves = {use: self.found(axes) for use, axes in space.leaves.items()}
-        space.varies = {v: frozenset(map(self.find, moves)) for v, moves in space.varies.items()}
-        used = list(self.everything())
-        space.whole = frozenset(a for axes in used for a in axes if a is not None)
-        space.sizes = {a: self.size[a] for a in space.whole}
-        for axes in used:
-            real = [a for a in axes if a is not None]
-            if len(set(real)) != len(real):
-                raise Unfit("one value is read at two indices")
-        if max(map(_width, used), default=0) != len(space.whole):
+        space.varies = {v: self.loops(moves) for v, moves in space.varies.items()}
+        space.made = self.classes.made()
+        used = self.widths()
+        space.whole = frozenset(a for axes in used for a in axes)
+        space.sizes = {a: self.classes.size[a] for a in space.whole}
+        if any(len(set(axes)) != len(axes) for axes in used):
+            raise Unfit("one value is read at two indices")
+        if max(map(len, used), default=0) != len(space.whole):
             raise Unfit("no value runs over all of their axes")
         self.combine()
 
@@ -336,8 +340,7 @@ class _Indexer:
         """Which axes reductions combine: some of them, and with those, or after them, the rest."""
         space, moved = self.space, {}
         for piece, (moves, axes) in self.reductions.items():
-            space.combined[piece] = frozenset(map(self.find, axes))
-            moved[piece] = frozenset(map(self.find, moves))
+            space.combined[piece], moved[piece] = self.loops(axes), self.loops(moves)
         first = {axes for n, axes in space.combined.items() if moved[n] == space.whole}
         inner = first - {space.whole} or first
         if len(inner) > 1:
@@ -364,6 +367,3 @@ class _Indexer:
                 todo += self.makes.get(value, ())
         return found
 
-
-def _width(axes: Axes) -> int:
-    return sum(a is not None for a in axes)

@@ -13,7 +13,7 @@ computes in by a `to`, and a result of a 16-bit type is rounded by a `round` bef
 
 from astjit.config import Config
 from astjit.fusion.axes import Axis
-from astjit.fusion.demand import FULL, IOTA, PICK, picked_axis
+from astjit.fusion.demand import FULL, IOTA, PICK, picked_axis, standing
 from astjit.fusion.index import Space, aliases
 from astjit.fusion.local import Elsewhere, Local, Place
 from astjit.fusion.numbers import converted, narrow
@@ -97,8 +97,7 @@ class Lowering:
         if (other := self.alias.get(value)) is not None:
             return self.local(other, here)
         if is_view(value):
-            walked = value in self.space.walked
-            return self.local(view_source(value), self._walk(value, here) if walked else here)
+            return self.local(view_source(value), self._walk(value, here))
         assert isinstance(value, Result)
         assert isinstance(value.node, Node)
         if value.node.op is MAP:
@@ -117,19 +116,23 @@ class Lowering:
             return Place(converted(0, I64))
         if axis in elsewhere:
             return elsewhere[axis]
-        name = self.reads.axis_name(axis)
-        return Place(self._once(POSITION, axis=name, device=self.device))
+        total: Value = converted(0, I64)
+        for loop in self.space.loops([axis]):
+            name = self.reads.axis_name(loop)
+            index = self._once(POSITION, axis=name, device=self.device)
+            total = self._sum(self._product(total, self.space.sizes[loop]), index)
+        return Place(total)
 
     def _walk(self, value: Value, elsewhere: Elsewhere) -> Elsewhere:
         """Where the axes of what a view is a view of stand."""
+        reshaped = value in self.space.reshaped
+        walks = (self.space.reshaped if reshaped else self.space.walked).get(value)
+        if walks is None:
+            return elsewhere
         there = dict(elsewhere)
-        own = self.space.axes[value]
+        own, source = self.space.axes[value], self.space.axes[view_source(value)]
         dims = tensor_type(value).dims
-        for axis, walk in zip(
-            self.space.axes[view_source(value)], self.space.walked[value], strict=True
-        ):
-            if axis is None or walk.plain:
-                continue
+        for _, axis, walk in standing(own, source, walks, elsewhere, reshaped=reshaped):
             total: Value = converted(0, I64)
             where: Value | None = None
             for d in walk.axes:

@@ -35,7 +35,7 @@ class Memory:
         value: the function's value whose memory it is: never a view.
         shown: the value read, a view of it or itself.
         offset: elements from the first of `value` to the first of `shown`.
-        axes: the axis of each dim of `shown`.
+        axes: the loops of each dim of `shown`, outermost first; none where it stands elsewhere.
         access: strides over the axes.
         picked: axes that stand elsewhere, with their strides.
     """
@@ -43,7 +43,7 @@ class Memory:
     value: Value
     shown: Value
     offset: Dim
-    axes: Axes
+    axes: tuple[tuple[Axis, ...], ...]
     access: Access
     picked: tuple[tuple[Axis, Dim], ...] = ()
 
@@ -98,14 +98,16 @@ def offset_of(value: Value, sizes: Sizes) -> Dim:
 
 
 def memory_of(
-    value: Value, axes: Axes, sizes: Sizes, away: frozenset[Axis] = frozenset()
+    value: Value, axes: Axes, sizes: Sizes, space: Space, away: frozenset[Axis] = frozenset()
 ) -> Memory:
     """The memory of a value read or written at these axes, some of which stand elsewhere."""
-    whole = access(tensor_type(value), axes)
+    kind = tensor_type(value)
+    whole = access(kind, axes) if away else Access({}, {})
     picked = tuple((a, stride) for a, stride in whole.strides.items() if a in away)
     here = tuple(None if a in away else a for a in axes)
-    reached = access(tensor_type(value), here)
-    return Memory(root_of(value), value, offset_of(value, sizes), here, reached, picked)
+    reached = access(kind, here, space.made, space.sizes)
+    loops = tuple(space.loops([a]) for a in here)
+    return Memory(root_of(value), value, offset_of(value, sizes), loops, reached, picked)
 
 
 def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) -> Nest:
@@ -118,7 +120,7 @@ def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) ->
     for position, memory in enumerate((*outputs, *inputs)):
         if set(memory.access.strides) == space.whole:
             dims = memory_order(tensor_type(memory.shown))
-            found = [a for dim in dims if (a := memory.axes[dim]) is not None]
+            found = [a for dim in dims for a in memory.axes[dim]]
             orders.append((found, 2 if position < len(outputs) else 1))
     order = _preferred(orders if space.reduced else orders[:1])
     order += sorted(space.whole - set(order))
@@ -164,14 +166,14 @@ def memories(
             for at, value in enumerate(piece.operands):
                 for away in space.reads.get((piece, at), ()):
                     assert value is not None
-                    memory = memory_of(value, space.leaves[piece, at], sizes, away)
+                    memory = memory_of(value, space.leaves[piece, at], sizes, space, away)
                     strides = tuple(sorted(memory.access.strides.items()))
                     key = (memory.value, memory.offset, strides, memory.picked)
                     if key not in found:
                         found[key] = len(inputs)
                         inputs.append(memory)
                     uses[piece, at, away] = found[key]
-    return inputs, [memory_of(v, space.axes[v], sizes) for v in outputs], uses
+    return inputs, [memory_of(v, space.axes[v], sizes, space) for v in outputs], uses
 
 
 def reads_of(

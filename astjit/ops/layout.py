@@ -8,6 +8,7 @@ from astjit.types.shape import (
     Sizes,
     Undecided,
     broadcast,
+    cancelled,
     mul,
     multiple,
     product,
@@ -176,17 +177,27 @@ def resolved_shape(sizes: Sizes, numel: Dim, wanted: tuple[Dim, ...]) -> tuple[D
     if len(open_axes) > 1:
         raise ValueError("only one dimension can be inferred")
     if not open_axes:
-        if not _same_size(sizes, product(wanted), numel):
+        if not _as_many(sizes, product(wanted), numel):
             raise ValueError(shown)
         return wanted
     known = product(size for size in wanted if size != -1)
     if known == 0 or not sizes.holds("!=", known, 0):
         raise ValueError(f"cannot infer -1: {shown}")
-    rest = quotient(sizes.simplest(numel), sizes.simplest(known))
+    numel, known = cancelled(sizes.simplest(numel), sizes.simplest(known))
+    rest = quotient(numel, known)
     if rest is None or not _same_size(sizes, mul(rest, known), numel):
         raise ValueError(shown)
     rest = _one_or_size(sizes, rest)
     return tuple(rest if size == -1 else size for size in wanted)
+
+
+def _as_many(sizes: Sizes, a: Dim, b: Dim) -> bool:
+    """Whether two products are equal, asked of what they do not share: that says more.
+
+    Where what they share is 0 they may be equal without it.
+    """
+    rest = cancelled(a, b)
+    return _same_size(sizes, *rest) or (rest != (a, b) and _same_size(sizes, a, b))
 
 
 def _one_or_size(sizes: Sizes, size: Dim) -> Dim:

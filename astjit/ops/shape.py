@@ -236,7 +236,7 @@ def _reshape_walks(call: Call) -> tuple[Walk, ...] | None:
                 (i, j)
                 for i in range(here + 1, len(source) + 1)
                 for j in range(there, len(dims) + 1)
-                if product(source[here:i]) == product(dims[there:j])
+                if _as_many(call.sizes, product(source[here:i]), product(dims[there:j]))
             ),
             None,
         )
@@ -249,6 +249,10 @@ def _reshape_walks(call: Call) -> tuple[Walk, ...] | None:
             walks.append(Walk(axes, 0, 1, below, None if alone or first else source[a]))
         here, there = run
     return tuple(walks)
+
+
+def _as_many(sizes: Sizes, a: Dim, b: Dim) -> bool:
+    return a == b or (not sizes.hints and sizes.equal(a, b))
 
 
 def _none(call: Call) -> tuple[int | None, ...] | None:
@@ -352,7 +356,7 @@ ROWS = (
     _view(
         "view",
         _infer_reshape,
-        View(_no_offset, _none, reshaped, _reshape_walks),
+        View(_no_offset, _none, reshaped, _reshape_walks, whole=True),
         "the same memory with other sizes",
         fields=(Field("shape", FieldKind.SIZES),),
         torch=("Tensor.view",),

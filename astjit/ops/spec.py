@@ -224,6 +224,11 @@ class Walk:
         whole = self.below == 1 and self.size is None and not self.part
         return len(self.axes) < 2 and (self.start, self.step) == (0, 1) and whole
 
+    @property
+    def cheap(self) -> bool:
+        """Whether it divides by no run-time size, which at each element costs more than memory."""
+        return isinstance(self.below, int) and isinstance(self.size, int | None)
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -235,6 +240,7 @@ class View:
             None instead of a tuple when the view is more than a choice of axes (slice, select,
             reshape).
         walks: for each source axis where it stands; None where that is not known.
+        whole: every element of the source in its order, as in a reshape.
         update: emits the source as it is once the view's elements are others, given the source,
             the new elements in the view's type, and the view's fields.
     """
@@ -243,6 +249,7 @@ class View:
     axes: Callable[[Call], tuple[int | None, ...] | None]
     update: "Callable[[Emitter, Ref, Ref, Mapping[str, FieldValue]], Ref]"
     walks: Callable[[Call], tuple[Walk, ...] | None] | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

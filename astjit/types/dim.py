@@ -11,6 +11,7 @@ they can be worked out.
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import gcd
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,6 +369,25 @@ def multiple(a: Dim, b: Dim) -> bool:
             return False
         rest.remove(factor)
     return scale % divisor == 0
+
+
+def cancelled(a: Dim, b: Dim) -> tuple[Dim, Dim]:
+    """Two products without the factors that they share, where neither is a sum.
+
+    The products are equal where these are, and only there unless a shared factor is 0.
+    """
+    left, right = terms_of(a), terms_of(b)
+    if len(left) != 1 or len(right) != 1:
+        return a, b
+    ((factors, one),), ((others, two),) = left.items(), right.items()
+    rest, mine = list(others), []
+    for factor in factors:
+        if factor in rest:
+            rest.remove(factor)
+        else:
+            mine.append(factor)
+    scale = gcd(one, two)
+    return _term(tuple(mine), one // scale), _term(tuple(rest), two // scale)
 
 
 def product(dims: Iterable[Dim]) -> Dim:

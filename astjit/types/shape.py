@@ -14,6 +14,7 @@ from astjit.types.dim import (
     Expr,
     Sym,
     add,
+    cancelled,
     evaluate,
     floordiv,
     hint,
@@ -39,6 +40,7 @@ __all__ = [
     "Undecided",
     "add",
     "broadcast",
+    "cancelled",
     "evaluate",
     "floordiv",
     "hint",
@@ -143,8 +145,21 @@ class Sizes:
         if not self.hints:
             raise Undecided(str(question))
         answer = _COMPARE[op](hint(a), hint(b))
+        if op == "==" and answer:
+            self._by_symbols(a, b)
         self.assumed.append(question if answer else question.negated())
         return answer
+
+    def _by_symbols(self, a: Dim, b: Dim) -> None:
+        """Assume that symbols are equal where that is why two expressions are, as it mostly is.
+
+        `t0*t1 - t0 == x0*x1 - x0` says nothing of rows and columns; `t0 == x0` and `t1 == x1` do.
+        """
+        pairs = [*zip(symbols(b), symbols(a), strict=False)]
+        renamed = substitute(b, {one.name: other for one, other in pairs})
+        if len(pairs) > 1 and renamed == a and all(hint(x) == hint(y) for x, y in pairs):
+            for one, other in pairs:
+                self.holds("==", other, one)
 
     def _known(self, question: Predicate) -> bool | None:
         """The answer that one of the facts is, the first of them where they disagree."""

@@ -97,7 +97,7 @@ def test_axes_that_stand_elsewhere_reach_the_leaves():
     assert pick.op is OPS["pick"]
     assert picked_axis(pick) == 0
     axes = {exp.result: (0,), pick.result: (1,)}
-    demand = Demand(axes, {(exp, 0): (0,), (pick, 1): (1,)}, {}, {}, Sizes())
+    demand = Demand(axes, {(exp, 0): (0,), (pick, 1): (1,)}, {}, {}, {})
     demand.want([pick.result])
     assert demand.needed == {pick.result}
     assert demand.reads == {(exp, 0): [frozenset({0})], (pick, 1): [frozenset()]}

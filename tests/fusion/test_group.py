@@ -194,10 +194,21 @@ def test_a_transposed_read_of_a_computed_value_is_apart():
     assert reasons == [("abs", "add", "one value is read at two indices")]
 
 
-def test_a_reshape_of_a_computed_value_is_apart():
+def test_a_reshape_of_a_computed_value_is_inside():
     shown, reasons = cut("""fn f(%x: f32[a, b, c]):
   %a = abs %x
   %v = view %a {shape=[a, b*c]}
+  %y = softmax %v {dim=1}
+  return %y
+""")
+    assert len(shown) == 1
+    assert not reasons
+
+
+def test_a_reshape_whose_sizes_do_not_divide_is_apart():
+    shown, reasons = cut("""fn f(%x: f32[a, b, 6]) where 6*a*b == 4*c*d:
+  %a = abs %x
+  %v = view %a {shape=[c, d, 4]}
   %y = softmax %v {dim=1}
   return %y
 """)
