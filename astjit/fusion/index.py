@@ -366,4 +366,3 @@ class _Indexer:
                 found.add(value)
                 todo += self.makes.get(value, ())
         return found
-

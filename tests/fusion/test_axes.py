@@ -43,6 +43,17 @@ def test_a_dense_axis_beside_a_size_of_0_moves():
     assert set(access(kind, (0, 1)).strides) == {0, 1}
 
 
+def test_an_axis_that_is_made_of_loops():
+    made, extents = {2: (3, 4)}, {0: A, 1: C, 3: 2, 4: B}
+    whole = access(parse_type("f32[a, d, c]"), (0, 2, 1), made, extents)
+    assert whole == Access({0: mul(2, B, C), 3: mul(B, C), 4: C, 1: 1}, {0: A, 3: 2, 4: B, 1: C})
+    assert collapse((0, 3, 4, 1), [whole]) == [(0, 3, 4, 1)]
+    away = access(parse_type("f32[a, d, c]"), (None, 2, 1), made, extents)
+    assert away.strides == {3: mul(B, C), 4: C, 1: 1}
+    apart = access(parse_type("f32[a, d] strides(s, 2)"), (0, 2), made, extents)
+    assert apart.strides == {0: Sym("s"), 3: mul(2, B), 4: 2}
+
+
 @pytest.mark.parametrize(
     ("buffers", "runs"),
     [

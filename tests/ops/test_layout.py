@@ -118,6 +118,16 @@ def test_views_of_symbolic_sizes():
     assert [str(fact) for fact in sizes.assumed if "0" in str(fact)] == ["b != 0"]
 
 
+def test_a_reshape_asks_of_what_the_sizes_do_not_share():
+    a, b = Sym("a", 4), Sym("b", 6)
+    sizes = Sizes(hints=True)
+    assert resolved_shape(sizes, mul(a, b), (a, 2, 3)) == (a, 2, 3)
+    assert resolved_shape(sizes, mul(a, b), (a, -1, 2)) == (a, 3, 2)
+    assert [str(fact) for fact in sizes.assumed if "0" not in str(fact)] == ["6 == b"]
+    nothing = Sym("n", 0)  # without rows any columns are as many
+    assert resolved_shape(sizes, mul(nothing, b), (nothing, 5)) == (nothing, 5)
+
+
 @pytest.mark.parametrize("shape", [(-1, -1), (5,), (-1, 5), (-1, 0)])
 def test_shapes_that_do_not_fit(shape):
     with pytest.raises(ValueError, match=r"invalid|inferred|infer"):

@@ -138,3 +138,20 @@ def test_a_product_keeps_its_order_whoever_comes_first():
     half = algebra.floordiv(A, 2)
     assert algebra.mul(C, half, 3, A) == algebra.mul(A, algebra.mul(3, half), C)
     assert str(algebra.mul(C, half, 3, A)) == "3*a*(a // 2)*c"
+
+
+AB, MORE = algebra.mul(A, B), algebra.mul(A, algebra.add(B, 1))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "left"),
+    [
+        (algebra.mul(4, AB), algebra.mul(6, A), (algebra.mul(2, B), 3)),
+        (algebra.mul(A, AB), AB, (A, 1)),
+        (MORE, A, (MORE, A)),  # a sum shares nothing
+        (0, A, (0, A)),
+        (12, 8, (3, 2)),
+    ],
+)
+def test_products_without_what_they_share(one, other, left):
+    assert algebra.cancelled(one, other) == left

@@ -30,6 +30,17 @@ def test_a_question_is_answered_by_the_example_and_recorded_once():
     assert [str(f) for f in sizes.assumed] == ["a != b", "b < a"]
 
 
+def test_expressions_that_are_alike_are_equal_by_their_symbols():
+    a, b, c, d = (shape.Sym(name, hint) for name, hint in (("a", 6), ("b", 4), ("c", 6), ("d", 4)))
+    sizes = Sizes(hints=True)
+    assert sizes.equal(shape.sub(shape.mul(a, b), a), shape.sub(shape.mul(c, d), c))
+    assert {"a == c", "b == d"} < {str(f) for f in sizes.assumed}
+    e, f = shape.Sym("e", 3), shape.Sym("f", 8)
+    sizes = Sizes(hints=True)  # 6 by 4 and 3 by 8 are as many for another reason
+    assert sizes.equal(shape.mul(a, b), shape.mul(e, f))
+    assert len(sizes.assumed) == 1
+
+
 @pytest.mark.parametrize("op", ["==", "!=", "<", "<="])
 def test_answers_from_assumptions_agree_with_the_example(op):
     for x, y in itertools.product((A, B, 4, shape.add(A, 1)), repeat=2):
