@@ -29,7 +29,7 @@ from astjit.fusion.pieces import (
 from astjit.ir.function import Node
 from astjit.ir.value import Value, tensor_type
 from astjit.ops.spec import Kind, Walk
-from astjit.types.shape import Dim, Sizes
+from astjit.types.shape import Dim, Sizes, product
 from astjit.types.tensor import TensorType
 
 
@@ -304,17 +304,22 @@ class _Indexer:
             whether any were two before.
         """
         changed = False
-        entries = self.widths()
-        width = max(map(len, entries), default=0)
-        widest = [axes for axes in entries if len(axes) == width]
-        for axes in widest[1:]:
-            here, first = self.classes.loops(axes), self.classes.loops(widest[0])
+        entries = sorted(self.widths(), key=len, reverse=True)
+        size = self.classes.size
+        for axes in entries[1:]:
+            here, first = self.classes.loops(axes), self.classes.loops(entries[0])
             missing = [a for a in here if a not in first]
             spare = [a for a in first if a not in here]
+            if len(here) < len(first):  # the same elements as fewer loops
+                counts = (product(size[a] for a in loops) for loops in (missing, spare))
+                if missing and self.space.reshaped and self.facts.equal(*counts):
+                    self.classes.same(missing, spare)
+                    changed = True
+                continue
             if len(missing) != len(spare):
                 raise Unfit("one value is read at two indices")
             for a, b in zip(missing, spare, strict=True):
-                if not self.facts.equal(self.classes.size[a], self.classes.size[b]):
+                if not self.facts.equal(size[a], size[b]):
                     raise Unfit("their shapes differ")
                 self.tie(a, b)
                 changed = True

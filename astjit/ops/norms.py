@@ -20,7 +20,7 @@ from astjit.ops.spec import (
     tensor_of,
 )
 from astjit.types.dtype import BOOL, F32, I64, U8, DType
-from astjit.types.shape import floordiv, mod, mul, product
+from astjit.types.shape import Dim, floordiv, mod, mul, product
 from astjit.types.tensor import Type
 
 Number = Ref | float
@@ -169,13 +169,57 @@ def _group_norm(
     if row == 1:  # eager refuses one value for each group
         return NotImplemented
     x_ = brought(emit, x, wide)
-    rows = emit.emit("view", x_, shape=(kind.dims[0], num_groups, row))
-    made = emit.emit("layer_norm", rows, None, None, eps, normalized_shape=(row,))
+    return brought(emit, _by_rows(emit, x_, (num_groups, row), weight, bias, eps), kind.dtype)  # type: ignore[arg-type]
+
+
+def _by_rows(
+    emit: Emitter,
+    x: Ref,
+    rows: tuple[Dim, Dim],
+    weight: Ref | None,
+    bias: Ref | None,
+    eps: Number,
+) -> Ref:
+    """Each sample as rows of their own mean and variance, weighted by channel."""
+    kind = tensor_of(x)
+    made = emit.emit("view", x, shape=(kind.dims[0], *rows))
+    made = emit.emit("layer_norm", made, None, None, eps, normalized_shape=rows[1:])
     made = emit.emit("view", made, shape=kind.dims)
-    if weight is not None:
-        made = emit.emit("mul", made, _channels(emit, brought(emit, weight, wide), kind.rank))  # type: ignore[arg-type]
-    if bias is not None:
-        made = emit.emit("add", made, _channels(emit, brought(emit, bias, wide), kind.rank))  # type: ignore[arg-type]
+    for op, value in (("mul", weight), ("add", bias)):
+        if value is not None:
+            beside = brought(emit, value, kind.dtype)
+            made = emit.emit(op, made, _channels(emit, beside, kind.rank))  # type: ignore[arg-type]
+    return made
+
+
+def _instance_norm(
+    emit: Emitter,
+    x: Ref,
+    weight: Ref | None,
+    bias: Ref | None,
+    momentum: Number,
+    eps: Number,
+    *,
+    running_mean: object,
+    running_var: object,
+    use_input_stats: bool,
+) -> Maybe:
+    """The mean and variance of each channel of a sample; running ones are left to PyTorch."""
+    kind = tensor_of(x)
+    given = [v for v in (weight, bias) if v is not None]
+    if running_mean is not None or running_var is not None or not use_input_stats:
+        return NotImplemented
+    if not kind.dtype.is_float or kind.rank < 3 or not kind.is_contiguous or len(given) == 1:
+        return NotImplemented
+    if any(tensor_of(v).rank != 1 or tensor_of(v).dtype is not kind.dtype for v in given):
+        return NotImplemented
+    if not all(emit.sizes.equal(tensor_of(v).dims[0], kind.dims[1]) for v in given):
+        return NotImplemented
+    row = product(kind.dims[2:])
+    if emit.sizes.equal(row, 1) or emit.sizes.equal(kind.numel, 0):
+        return NotImplemented  # eager refuses one value for each channel
+    x_ = brought(emit, x, F32 if kind.dtype.is_half else kind.dtype)
+    made = _by_rows(emit, x_, (kind.dims[1], row), weight, bias, eps)  # type: ignore[arg-type]
     return brought(emit, made, kind.dtype)
 
 
@@ -258,6 +302,18 @@ SPELLINGS = (
         build=_group_norm,
         operands=(*X, *AFFINE, Operand("eps")),
         fields=(Field("num_groups", FieldKind.INT),),
+    ),
+    Spelling(
+        torch=(f"{F}instance_norm",),
+        signature="input, running_mean=None, running_var=None, weight=None, bias=None, "
+        "use_input_stats=True, momentum=0.1, eps=1e-05",
+        build=_instance_norm,
+        operands=(*X, *AFFINE, Operand("momentum"), Operand("eps")),
+        fields=(
+            Field("running_mean", FieldKind.ANY),
+            Field("running_var", FieldKind.ANY),
+            Field("use_input_stats", FieldKind.BOOL),
+        ),
     ),
     _summed("nansum", _nansum),
     _summed("nanmean", _nanmean),

@@ -32,6 +32,10 @@ def group_norm_of_what_is_computed(x, y):
     return F.silu(F.group_norm(x + y, 4))
 
 
+def instance_norm(x, w, b):
+    return F.instance_norm(x, weight=w, bias=b)
+
+
 def l2_normalize(x):
     return F.normalize(x, dim=-1)
 
@@ -115,6 +119,7 @@ CASES = {
     var_mean: (normal(*TALL),),
     group_norm: (normal(*IMAGE),),
     group_norm_of_what_is_computed: (normal(*IMAGE), normal(*IMAGE) + 1),
+    instance_norm: (normal(*IMAGE), normal(8), normal(8)),
     l2_normalize: (normal(*TALL),),
     cosine_similarity: (normal(*TALL), normal(12, 40) + 1),
     logsumexp: (normal(*TALL),),

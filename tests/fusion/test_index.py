@@ -46,6 +46,38 @@ def test_views_of_computed_values_map_axes():
     assert found.axes[p] == tuple(reversed(found.axes[z]))
 
 
+def test_axes_of_a_reshape_are_made_of_one_another():
+    found, function = space("""fn f(%x: f32[a, b, c], %w: f32[a]):
+  %h = neg %x
+  %v = view %h {shape=[a, b*c]}
+  %s = sum %v {dim=[1], keepdim=true}
+  %d = sub %v, %s
+  %r = view %d {shape=[a, b, c]}
+  %u = unsqueeze %w {dim=1}
+  %t = unsqueeze %u {dim=2}
+  %z = mul %r, %t
+  return %z
+""")
+    h, _, s, d, _, _, _, z = (n.result for n in function.body.nodes)
+    assert sizes_of(found, found.loops(found.axes[d])) == ["a", "b", "c"]
+    assert found.loops(found.axes[d]) == found.loops(found.axes[h]) == found.axes[z]
+    assert found.reduced == set(found.axes[z][1:])
+    assert found.varies[s] == {found.axes[z][0]}
+
+
+def test_reads_beside_a_reshape_run_over_its_loops():
+    found, function = space("""fn f(%x: f32[a, b, c]):
+  %v = view %x {shape=[a, b*c]}
+  %s = sum %v {dim=[1], keepdim=true}
+  %d = sub %v, %s
+  %r = view %d {shape=[a, b, c]}
+  %z = neg %r
+  return %z
+""")
+    whole = found.axes[function.body.nodes[-1].result]
+    assert {found.loops(axes) for axes in found.leaves.values()} == {whole}
+
+
 def test_an_expanded_operand_does_not_vary():
     found, function = space("""fn f(%x: f32[1, b]):
   %e = expand %x {size=[7, b]}

@@ -49,6 +49,15 @@ def test_channels(shape, dtype):
     for weight, bias in ((w, w), (None, None), (w, None)):
         assert_near(f"{F}batch_norm", x, w, w, weight, bias)
         assert_near(f"{F}group_norm", x, 2, weight, bias)
+    if len(shape) > 2 and dtype is not BRAIN:
+        assert_near(f"{F}instance_norm", x, weight=w, bias=w)
+        assert_near(f"{F}instance_norm", x, None, None, eps=0.1)
+    elif len(shape) > 2:  # eager rounds the mean: here the result is nearer to float64's
+        (found,), wide = captured(f"{F}instance_norm", x, None, None, w, w), w.double()
+        exact = torch.nn.functional.instance_norm(x.double(), None, None, wide, wide)
+        torch.testing.assert_close(found, exact.to(BRAIN))
+    assert captured(f"{F}instance_norm", x, w, w, use_input_stats=False) is None
+    assert captured(f"{F}instance_norm", x, weight=w) is None
     assert captured(f"{F}batch_norm", x, w, w, training=True) is None
     with_dims = x.transpose(0, 1)
     assert captured(f"{F}batch_norm", with_dims, w, w) is None
