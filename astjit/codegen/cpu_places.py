@@ -14,6 +14,8 @@ from astjit.fusion.kernel import (
     is_checked,
     is_store,
     slice_back,
+    spread_indices,
+    spread_loads,
 )
 from astjit.fusion.schedule import Place
 from astjit.ir.function import Node
@@ -31,6 +33,8 @@ class Places:
         places: of kept values.
         scratch: for each value kept in scratch its pointer.
         vectors: places are pointers to vectors, else elements.
+        spread: loads of one element for many neighbours, and for how many.
+        silent: values that have no text, since these loads say them.
     """
 
     def __init__(
@@ -45,6 +49,8 @@ class Places:
     ) -> None:
         self.kernel, self.space, self.rows = kernel, space, rows
         self.places, self.scratch, self.vectors = places, scratch, vectors
+        self.spread = spread_loads(kernel) if vectors else {}
+        self.silent = spread_indices(kernel) if vectors else set()
 
     def scalar(self, buffer: Buffer) -> str:
         """An element of a buffer that does not vary along a row."""
@@ -75,6 +81,16 @@ class Places:
             return self.element(next(b for b in self.kernel.buffers if b.name == place))
         base = self.scratch[value]
         return f"{base} + {self.space.col}" if self.vectors else f"{base}[{self.space.col}]"
+
+    def load(self, node: Node, inner: Writer) -> str:
+        """What a load at an element reads."""
+        buffer = self.kernel.buffer(node.operands[0])
+        if node in self.spread:
+            size = inner.text(self.spread[node], I64).text
+            return f"spread({self.rows[buffer.name]}, {size}) + {self.space.col}"
+        if "*" in access_axes(node):
+            return self.picked(node, buffer, inner)
+        return self.element(buffer)
 
     def picked(
         self, node: Node, buffer: Buffer, inner: Writer, *, lanes: bool | None = None

@@ -366,15 +366,15 @@ class CpuView:
         value = node.results[0]
         if node.regions and value not in reads:
             return None
+        if value in self.at.silent:
+            return []
         if is_position(node):
             return inner.place(value, index_name(position_axis(node)))
         if value in reads:
             address, dtype = self.at.kept(value), self.at.kept_dtype(value)
         elif is_load(node):
             buffer = self.kernel.buffer(node.operands[0])
-            address, dtype = self.at.element(buffer), buffer.dtype.name
-            if "*" in access_axes(node):
-                address = self.at.picked(node, buffer, inner)
+            address, dtype = self.at.load(node, inner), buffer.dtype.name
         else:
             return None
         wish = self._load_wish(node, value)

@@ -10,7 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 
-from astjit.types.shape import Dim, mul, multiple, product
+from astjit.types.shape import (
+    Dim,
+    Expr,
+    Sizes,
+    Sym,
+    add,
+    maximum,
+    minimum,
+    mul,
+    multiple,
+    product,
+    sub,
+)
 from astjit.types.tensor import TensorType
 
 Axis = int  # an axis before it has a name: the index of its class in fusion/index.py
@@ -212,3 +224,31 @@ def place(where: Nest, a: Access) -> tuple[tuple[str, ...], tuple[Dim, ...] | No
         dense = dense and stride == running
         running = mul(running, size)
     return tuple(names), None if dense else tuple(strides)
+
+
+def own_size(dim: Dim, where: Nest, sizes: Sizes, *, rows: bool) -> Dim | None:
+    """A size in terms of a reduced axis, such as `cols - 1`, where it is one.
+
+    Args:
+        dim: the size.
+        where: the axes.
+        sizes: the function's.
+        rows: whether there are values of all rows, which know how many there are.
+    """
+    for name in where.reduced:
+        extent = where.extents[name]
+        if isinstance(rest := sub(dim, extent), int):
+            return add(Sym(name), rest)
+        if sizes.equal(dim, extent):
+            return Sym(name)
+    for name in where.parallel if rows else ():
+        if sizes.equal(dim, where.extents[name]):
+            return Sym(name)
+    if not isinstance(dim, Expr) or dim.op not in ("min", "max"):
+        return None
+    first, second = (
+        a if isinstance(a, int) else own_size(a, where, sizes, rows=rows) for a in dim.args
+    )
+    if first is None or second is None:
+        return None
+    return minimum(first, second) if dim.op == "min" else maximum(first, second)

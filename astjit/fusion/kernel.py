@@ -27,7 +27,8 @@ from astjit.types.tensor import ScalarType
 Role = Literal["in", "out", "inout"]
 _FAR = 2**62
 _LOAD, _STORE, _REDUCE = OPS["load"], OPS["store"], OPS["reduce"]
-_POSITION, _CHECKED = OPS["position"], OPS["checked"]
+_POSITION, _CHECKED, _QUOTIENT = OPS["position"], OPS["checked"], OPS["quotient"]
+SPREAD = ("f32", "bf16", "f16")  # elements that are read for many neighbours at once
 IF, WHILE, RANGE = OPS["if"], OPS["while"], OPS["range"]
 
 
@@ -176,6 +177,39 @@ def indices(node: Node) -> tuple[tuple[Value, ...], Value | None]:
     given = node.values[2 if is_store(node) else 1 :]
     count = access_axes(node).count("*")
     return given[:count], given[count] if len(given) > count else None
+
+
+def spread_loads(kernel: Kernel) -> dict[Node, Value]:
+    """Loads of an element for a run of neighbours of a row, at `col // size`, and these sizes."""
+    found = {}
+    for node in filter(is_load, kernel.body.nodes if kernel.kind == "row" else ()):
+        (buffer, given, where) = (kernel.buffer(node.operands[0]), *indices(node))
+        made = given[0].node if given and isinstance(given[0], Result) else None
+        if len(given) != 1 or where is not None or not isinstance(made, Node):
+            continue
+        step = buffer.strides and buffer.strides[buffer.axes.index("*")]
+        fits = step == 1 and buffer.dtype.name in SPREAD and kernel.inner not in buffer.axes
+        if fits and made.op is _QUOTIENT and made.values[0] in _own_positions(kernel):
+            found[node] = made.values[1]
+    return found
+
+
+def spread_indices(kernel: Kernel) -> set[Value]:
+    """The values that nothing but the indices of such loads is made of."""
+    loads = spread_loads(kernel)
+    wanted = {indices(load)[0][0] for load in loads}
+    for node in kernel.body.walk():
+        wanted -= set() if node in loads else {*inputs(node)}
+    own = _own_positions(kernel) if wanted else set()
+    for node in kernel.body.walk():
+        own -= set() if wanted & {*node.results} else {*inputs(node)}
+    return wanted | own
+
+
+def _own_positions(kernel: Kernel) -> set[Value]:
+    """The indices of elements in their row."""
+    nodes = (n for n in kernel.body.nodes if is_position(n) and position_axis(n) == kernel.inner)
+    return {node.results[0] for node in nodes}
 
 
 def is_checked(node: Node) -> bool:

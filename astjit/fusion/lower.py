@@ -12,7 +12,7 @@ computes in by a `to`, and a result of a 16-bit type is rounded by a `round` bef
 """
 
 from astjit.config import Config
-from astjit.fusion.axes import Axis
+from astjit.fusion.axes import Axis, own_size
 from astjit.fusion.demand import FULL, IOTA, PICK, picked_axis, standing
 from astjit.fusion.index import Space, aliases
 from astjit.fusion.local import Elsewhere, Local, Place
@@ -27,7 +27,7 @@ from astjit.ops.reduce import COMBINES
 from astjit.ops.spec import FieldValue, Kind, Op
 from astjit.ops.table import OPS
 from astjit.types.dtype import BOOL, F32, I64, DType
-from astjit.types.shape import Dim, Expr, Sizes, Sym, add, maximum, minimum, sub
+from astjit.types.shape import Dim, Sizes, maximum, product
 from astjit.types.tensor import ScalarType, TensorType
 
 REDUCE, ROUND, SIZE = OPS["reduce"], OPS["round_to"], OPS["size"]
@@ -122,6 +122,15 @@ class Lowering:
             index = self._once(POSITION, axis=name, device=self.device)
             total = self._sum(self._product(total, self.space.sizes[loop]), index)
         return Place(total)
+
+    def _within(self, axis: Axis) -> Value:
+        """The index of a loop of a row, given that of the whole row."""
+        name, sizes = self.reads.nest.reduced[-1], self.space.sizes
+        run = self.reads.nest.members[name]
+        at = run.index(axis)
+        index = self._once(POSITION, axis=name, device=self.device)
+        index = self._once(QUOTIENT, index, self._count(product(sizes[a] for a in run[at + 1 :])))
+        return self._once(REST, index, self._count(sizes[axis])) if at else index
 
     def _walk(self, value: Value, elsewhere: Elsewhere) -> Elsewhere:
         """Where the axes of what a view is a view of stand."""
@@ -301,7 +310,8 @@ class Lowering:
         own = (a for a in self.space.leaves[piece, at] if a is not None)
         away = {a: elsewhere[a] for a in own if a in elsewhere}
         bound = self.reads.bound(piece, at, frozenset(away))
-        given = [away[a].index for a, _ in bound.memory.picked]
+        spread = bound.memory.spread
+        given = [self._within(a) if spread else away[a].index for a, _ in bound.memory.picked]
         where: Value | None = None
         for place in away.values():
             where = self._both(where, place.where)
@@ -357,7 +367,8 @@ class Lowering:
             assert isinstance(dim, Dim)
             if isinstance(dim, int):
                 return Literal(dim)
-            if (own := self._own_size(dim)) is not None:
+            rows = bool(self.space.finals)
+            if (own := own_size(dim, self.reads.nest, self.sizes, rows=rows)) is not None:
                 return self._once(SIZE, value=own)
             if self.counts.setdefault(dim, value) is value and value not in self.numbers:
                 self.hosts.append(value.node)
@@ -365,24 +376,6 @@ class Lowering:
         if value not in self.numbers:
             self.numbers[value] = Param(value.type, value.name)
         return self.numbers[value]
-
-    def _own_size(self, dim: Dim) -> Dim | None:
-        """The size in terms of the reduced axis, such as `cols - 1`, where it is one."""
-        for name in self.reads.nest.reduced:
-            extent = self.reads.nest.extents[name]
-            if isinstance(rest := sub(dim, extent), int):
-                return add(Sym(name), rest)
-            if self.sizes.equal(dim, extent):
-                return Sym(name)
-        for name in self.reads.nest.parallel if self.space.finals else ():
-            if self.sizes.equal(dim, self.reads.nest.extents[name]):
-                return Sym(name)
-        if not isinstance(dim, Expr) or dim.op not in ("min", "max"):
-            return None
-        first, second = (a if isinstance(a, int) else self._own_size(a) for a in dim.args)
-        if first is None or second is None:
-            return None
-        return minimum(first, second) if dim.op == "min" else maximum(first, second)
 
     def _once(self, op: Op, *operands: Value | None, **fields: FieldValue) -> Result:
         """The result of a pure row, the one there already is for the same operands and fields."""

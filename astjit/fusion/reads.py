@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from astjit.fusion.axes import Access, Axis, Nest, access, memory_order, nest, place
+from astjit.fusion.axes import Access, Axis, Nest, access, collapse, memory_order, nest, place
 from astjit.fusion.demand import Axes
 from astjit.fusion.index import Space
-from astjit.fusion.kernel import Buffer, Role
+from astjit.fusion.kernel import SPREAD, Buffer, Role
 from astjit.fusion.names import Names
 from astjit.fusion.pieces import Unfit, Unit, call_of, is_view, root_of, view_source
 from astjit.ir.function import Node
@@ -38,6 +38,7 @@ class Memory:
         axes: the loops of each dim of `shown`, outermost first; none where it stands elsewhere.
         access: strides over the axes.
         picked: axes that stand elsewhere, with their strides.
+        spread: these are the outer ones of a row's loops: each element is read for many in turn.
     """
 
     value: Value
@@ -46,6 +47,7 @@ class Memory:
     axes: tuple[tuple[Axis, ...], ...]
     access: Access
     picked: tuple[tuple[Axis, Dim], ...] = ()
+    spread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +118,7 @@ def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) ->
     Raises:
         Unfit: if the reduced axes do not collapse into one, or columns are combined at the end.
     """
-    orders: list[tuple[list[Axis], int]] = []
-    for position, memory in enumerate((*outputs, *inputs)):
-        if set(memory.access.strides) == space.whole:
-            dims = memory_order(tensor_type(memory.shown))
-            found = [a for dim in dims for a in memory.axes[dim]]
-            orders.append((found, 2 if position < len(outputs) else 1))
-    order = _preferred(orders if space.reduced else orders[:1])
-    order += sorted(space.whole - set(order))
+    order = _order(space, inputs, outputs)
     parallel = [a for a in order if a not in space.reduced]
     reduced = [a for a in order if a in space.reduced]
     accesses = [m.access for m in (*inputs, *outputs)]
@@ -139,6 +134,41 @@ def layout(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) ->
         runs = [made.members[name] for name in made.reduced]  # all axes: rows, and then over rows
         rows = [axis for run in runs[:-1] for axis in run]
         made = nest(rows, runs[-1], accesses, space.sizes)
+    return made
+
+
+def _order(space: Space, inputs: Sequence[Memory], outputs: Sequence[Memory]) -> list[Axis]:
+    """The loops, outermost first, as the outputs lie, or else as what is read does."""
+    orders: list[tuple[list[Axis], int]] = []
+    for position, memory in enumerate((*outputs, *inputs)):
+        if set(memory.access.strides) == space.whole:
+            dims = memory_order(tensor_type(memory.shown))
+            found = [a for dim in dims for a in memory.axes[dim]]
+            orders.append((found, 2 if position < len(outputs) else 1))
+    order = _preferred(orders if space.reduced else orders[:1])
+    return order + sorted(space.whole - set(order))
+
+
+def _spread(space: Space, inputs: list[Memory], outputs: Sequence[Memory]) -> list[Memory]:
+    """What is read, with what varies over outer loops of a row only read at an index of the row.
+
+    A weight for each channel beside rows that are groups of channels: w[col // pixels].
+    """
+    if len(space.reduced) < 2 or space.reduced == space.whole:
+        return inputs
+    order = [a for a in _order(space, inputs, outputs) if a in space.reduced]
+    if len(collapse(order, [m.access for m in (*inputs, *outputs)])) == 1:
+        return inputs
+    made = []
+    for memory in inputs:
+        strides, sizes = memory.access.strides, memory.access.sizes
+        over = [a for a in order if a in strides]
+        outer = 0 < len(over) < len(order) and over == order[: len(over)]
+        if outer and not memory.picked and tensor_type(memory.shown).dtype.name in SPREAD:
+            rest = Access(*({a: d[a] for a in d if a not in over} for d in (strides, sizes)))
+            picked = tuple((a, strides[a]) for a in over)
+            memory = replace(memory, access=rest, picked=picked, spread=True)
+        made.append(memory)
     return made
 
 
@@ -173,7 +203,8 @@ def memories(
                         found[key] = len(inputs)
                         inputs.append(memory)
                     uses[piece, at, away] = found[key]
-    return inputs, [memory_of(v, space.axes[v], sizes, space) for v in outputs], uses
+    written = [memory_of(v, space.axes[v], sizes, space) for v in outputs]
+    return _spread(space, inputs, written), written, uses
 
 
 def reads_of(

@@ -23,6 +23,7 @@ from astjit.fusion.kernel import (
     is_reduce,
     is_store,
     reaches,
+    spread_indices,
 )
 from astjit.fusion.stages import cut, is_element, later_uses, loops_by_row, recompute_cost
 from astjit.ir.function import Node
@@ -326,15 +327,15 @@ def is_float_kernel(kernel: Kernel) -> bool:
     known = facts(kernel)
     elements = [v for v, fact in known.items() if is_element(kernel, fact.axes)]
     kinds = {str(v.type).split("[")[0] for v in elements}
-    if not flows and kinds and "f32" not in kinds:
-        return False  # of single bytes the compiler makes vectors with more lanes
-    longs = {v for v in elements if str(v.type).startswith("i64")}
+    if kinds and not flows and "f32" not in kinds:  # vectors of single bytes have more lanes
+        return False
+    longs = {v for v in elements if str(v.type).startswith("i64")} - spread_indices(kernel)
     made = [v.node for v in elements if isinstance(v, Result) and isinstance(v.node, Node)]
     if any(is_load(n) and indices(n)[1] is not None for n in made):
         return False  # no vector may be read where there is nothing
     held = [n for n in made if longs & {*n.results, *n.values}]
     written = kernel.kind != "column" and all(is_position(n) or _in_lanes(n) for n in held)
-    return kinds <= {"f32", "bool", "float", "int", "i64"} and (not longs or written)
+    return (written or not longs) and kinds <= {"f32", "bool", "float", "int", "i64"}
 
 
 def _in_lanes(node: Node) -> bool:
