@@ -292,8 +292,7 @@ def _cuda_pointwise(kernel: Kernel, sizes: Mapping[str, int], alignment: int) ->
 
 def cpu_schedule(kernel: Kernel) -> Schedule:
     """The only CPU variant: alignment and row length are decided inside the text."""
-    floats = is_float_kernel(kernel) and unit_stride(kernel)
-    vector = 0 if floats else 1  # 0: as wide as the machine
+    wide = is_float_kernel(kernel) and unit_stride(kernel)
     places: dict[Result, Place] = {}
     known = facts(kernel)
     for value in later_uses(kernel):
@@ -303,8 +302,9 @@ def cpu_schedule(kernel: Kernel) -> Schedule:
             places[value] = stored
             continue
         place = _free_output(kernel, value) or ("" if kernel.kind == "column" else "scratch")
-        if place and recompute_cost(kernel, value) > 4.0 and vector != 1:
+        if place and recompute_cost(kernel, value) > 4.0 and wide:
             places[value] = place
+    vector = 0 if wide else 1  # 0: as wide as the machine
     return Schedule("cpu", "plain", vector, per_thread=4, keep=_positions(kernel, places))
 
 
