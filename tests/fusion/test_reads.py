@@ -5,6 +5,7 @@ import pytest
 from astjit.config import Config
 from astjit.fusion.group import groups
 from astjit.fusion.index import space_of
+from astjit.fusion.kernel import spread_indices, spread_loads
 from astjit.fusion.pieces import Unfit, unit_of
 from astjit.fusion.reads import offset_of, reads_of
 from astjit.ir.parser import parse
@@ -82,7 +83,7 @@ def test_all_axes_that_do_not_lie_as_one_are_rows_and_what_is_left():
 
 
 def test_reduced_axes_that_do_not_lie_as_one():
-    function = parse("""fn f(%x: f32[a, b, c], %w: f32[b, 1]):
+    function = parse("""fn f(%x: f64[a, b, c], %w: f64[b, 1]):
   %0 = mul %x, %w
   %y = sum %0 {dim=[1, 2]}
   return %y
@@ -90,3 +91,32 @@ def test_reduced_axes_that_do_not_lie_as_one():
     units = [unit_of(n, Sizes(), "cpu") for n in function.body.nodes]
     with pytest.raises(Unfit, match="do not lie as one"):
         reads_of(units, space_of(units, Sizes()), function.results, Sizes(), function.params)
+
+
+GROUPS = """fn f(%x: DTYPE[a, 8, h, w], %s: DTYPE[8], %k: DTYPE[8]):
+  %v = view %x {shape=[a, 2, 4*h*w]}
+  %n = layer_norm %v, none, none, 1e-05 {normalized_shape=[4*h*w]}
+  %r = view %n {shape=[a, 8, h, w]}
+  %1 = unsqueeze %s {dim=1}
+  %2 = unsqueeze %1 {dim=2}
+  %y = mul %r, %2
+  return %y
+"""
+
+
+def test_weights_of_channels_are_read_at_an_index_of_the_row():
+    size, group = groups(parse(GROUPS.replace("DTYPE", "f32")), "cpu", Config()).parts
+    found = {b.name: b for b in group.kernel.buffers}
+    assert str(size.node.fields["value"]) == "h*w"
+    assert (found["s"].axes, found["s"].strides) == (("*", "rows"), (1, "s_stride_rows"))
+    assert {n: str(d) for n, d in group.strides.items()} == {"s_stride_rows": "4"}
+    assert [str(group.extents[a]) for a in group.kernel.axes] == ["a", "2", "4*h*w"]
+    (load,) = spread_loads(group.kernel)
+    assert load.result.name == "s_"
+    assert {v.node.op.name for v in spread_indices(group.kernel)} == {"position", "quotient"}
+
+
+def test_what_the_cpu_reads_element_by_element_is_apart():
+    parts = groups(parse(GROUPS.replace("DTYPE", "f64")), "cpu", Config())
+    assert len(parts.parts) == 2
+    assert parts.unfused[0].reason == "the reduced axes do not lie as one in every buffer"
