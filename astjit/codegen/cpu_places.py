@@ -87,7 +87,7 @@ class Places:
         buffer = self.kernel.buffer(node.operands[0])
         if node in self.spread:
             size = inner.text(self.spread[node], I64).text
-            return f"spread({self.rows[buffer.name]}, {size}) + {self.space.col}"
+            return f"in_runs({self.rows[buffer.name]}, {size}) + {self.space.col}"
         if "*" in access_axes(node):
             return self.picked(node, buffer, inner)
         return self.element(buffer)

@@ -231,4 +231,4 @@ def test_channels_of_every_size():
             torch.testing.assert_close(compiled(x, e, w, b).double(), exact, **near)
     report = astjit.explain(compiled, x, e, w, b)
     assert [k.kind for k in report.kernels] == ["row"]
-    assert "load(spread(" in report.kernels[0].source
+    assert "load(in_runs(" in report.kernels[0].source
