@@ -53,8 +53,7 @@ def fits(node: Node, sizes: Sizes) -> None:
         own = value.type
         if own.rank != kind.rank or not all(map(sizes.equal, own.dims, kind.dims)):
             raise Unfit("what the loop carries and stacks is not of one size")
-    own_values: set[Value] = set(body.params)
-    own_values |= {r for inner in body.walk() for r in inner.results}
+    own_values: set[Value] = {*body.params, *(r for inner in body.walk() for r in inner.results)}
     if len(body.nodes) > _MOST_NODES:
         raise Unfit(f"a kernel has at most {_MOST_NODES} operations")
     for inner in body.nodes:
@@ -131,6 +130,11 @@ def loop_group(
         raise Unfit(f"it is not known whether {question}") from question
 
 
+def _loops(axes: Sequence[Axis | None]) -> tuple[tuple[Axis, ...], ...]:
+    """The loops of each axis: one, or none where its size is 1."""
+    return tuple(() if axis is None else (axis,) for axis in axes)
+
+
 class _Lowering:
     """Builds the kernel of one loop."""
 
@@ -151,8 +155,7 @@ class _Lowering:
     # -- buffers --------------------------------------------------------------------------------
     def _axes(self, kind: TensorType) -> tuple[Axis | None, ...]:
         """The kernel's axis of each dim of a tensor that broadcasts to the carried ones."""
-        first = self.kind.rank - kind.rank
-        dims = enumerate(kind.dims, first)
+        dims = enumerate(kind.dims, self.kind.rank - kind.rank)
         return tuple(None if is_one(dim, self.sizes) else axis for axis, dim in dims)
 
     def _memory(self, value: Value) -> Memory:
@@ -166,7 +169,7 @@ class _Lowering:
             if len(inside) > 1 or any(isinstance(f, Expr) for f in inside):
                 raise Unfit("an offset is not linear in the number of the iteration")
         picked = () if step == 0 else ((self.kind.rank, step),)
-        return Memory(root_of(value), value, first, axes, access(kind, axes), picked)
+        return Memory(root_of(value), value, first, _loops(axes), access(kind, axes), picked)
 
     def _stack(self, result: Result) -> Memory:
         """The memory of what is stacked: an iteration's part of it."""
@@ -175,7 +178,7 @@ class _Lowering:
         element = TensorType(kind.dtype, kind.dims[1:], None, strides[1:], kind.device)
         axes = self._axes(element)
         picked = ((self.kind.rank, strides[0]),)
-        return Memory(result, result, 0, axes, access(element, axes), picked)
+        return Memory(result, result, 0, _loops(axes), access(element, axes), picked)
 
     def _buffers(self) -> None:
         leaves = [v for v in _leaves(self.node) if isinstance(v.type, TensorType)]
@@ -199,10 +202,8 @@ class _Lowering:
         bound = {key: bind(self.reads, memory, "in") for key, memory in memories.items()}
         self.bound: dict[Value, Bound] = {v: bound[key] for v, key in keys.items()}
         self.reads.inputs = list(bound.values())
-        self.out = {r: bind(self.reads, m, "out") for r, m in zip(self.finals, finals, strict=True)}
-        self.out |= {
-            r: bind(self.reads, m, "out") for r, m in zip(self.stacked, stacks, strict=True)
-        }
+        written = zip((*self.finals, *self.stacked), (*finals, *stacks), strict=True)
+        self.out = {r: bind(self.reads, m, "out") for r, m in written}
         self.reads.outputs = list(self.out.values())
 
     # -- numbers --------------------------------------------------------------------------------

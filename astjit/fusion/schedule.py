@@ -324,8 +324,7 @@ def is_float_kernel(kernel: Kernel) -> bool:
         combine, kind = COMBINES[str(node.fields["combine"])], str(node.results[0].type)
         if not combine.vectors or not kind.startswith("f32"):
             return False
-    known = facts(kernel)
-    elements = [v for v, fact in known.items() if is_element(kernel, fact.axes)]
+    elements = [v for v, fact in facts(kernel).items() if is_element(kernel, fact.axes)]
     kinds = {str(v.type).split("[")[0] for v in elements}
     if kinds and not flows and "f32" not in kinds:  # vectors of single bytes have more lanes
         return False
