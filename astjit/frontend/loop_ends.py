@@ -24,7 +24,7 @@ from astjit.frontend.memory import Place
 from astjit.frontend.session import Session
 from astjit.frontend.stops import here
 from astjit.frontend.symbolic import SymbolicTensor
-from astjit.fusion.loops import fits
+from astjit.fusion.looping import fits
 from astjit.fusion.pieces import Unfit, root_of
 from astjit.ir.function import Block, Node
 from astjit.ir.value import Param, Result, Value

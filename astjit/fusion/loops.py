@@ -14,98 +14,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from astjit.config import Config
 from astjit.fusion.axes import Axis, access, memory_order, nest
 from astjit.fusion.kernel import Group, Kernel
+from astjit.fusion.looping import fits, leaves
 from astjit.fusion.names import Names
-from astjit.fusion.pieces import Unfit, check_piece, expands, expansion, is_one, root_of
+from astjit.fusion.pieces import Unfit, is_one, root_of
 from astjit.fusion.reads import Bound, Memory, Reads, bind, offset_of
 from astjit.fusion.regions import Inliner
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node, make_node
 from astjit.ir.value import Literal, Param, Result, Value, tensor_type
-from astjit.ir.walk import inputs
 from astjit.location import Location
 from astjit.ops.spec import Kind
 from astjit.ops.table import OPS
+from astjit.types.bounds import never_negative
 from astjit.types.dim import terms_of
 from astjit.types.dtype import BOOL, F64, I64, Category
 from astjit.types.shape import Dim, Expr, Sizes, Undecided, mul, sub, substitute, symbols
 from astjit.types.tensor import ScalarType, TensorType
 
 FOR, RANGE, SIZE = OPS["for"], OPS["range"], OPS["size"]
-_HOST = (OPS["add"], OPS["sub"], OPS["mul"])  # arithmetic of Python numbers that is the processor's
-_MOST_NODES, _MOST_BUFFERS = 250, 24
 _HELD = {Category.BOOL: BOOL, Category.INTEGER: I64, Category.FLOAT: F64}
-
-
-def fits(node: Node, sizes: Sizes) -> None:
-    """Check that one kernel runs a loop.
-
-    Raises:
-        Unfit: if not, with the reason.
-    """
-    body, count = node.regions[0], len(node.values)
-    if not count:
-        raise Unfit("the loop carries no tensor")
-    kind = tensor_type(node.results[0])
-    target = kind.device.split(":")[0]
-    for value in (*node.values, *body.results):
-        if not isinstance(value.type, TensorType):
-            raise Unfit("the loop carries a Python number")
-        own = value.type
-        if own.rank != kind.rank or not all(map(sizes.equal, own.dims, kind.dims)):
-            raise Unfit("what the loop carries and stacks is not of one size")
-    own_values: set[Value] = {*body.params, *(r for inner in body.walk() for r in inner.results)}
-    if len(body.nodes) > _MOST_NODES:
-        raise Unfit(f"a kernel has at most {_MOST_NODES} operations")
-    for inner in body.nodes:
-        _check_node(inner, kind, target, sizes, own_values)
-    buffers = {v for v in _leaves(node) if isinstance(v.type, TensorType)}
-    if len(buffers) + len(node.values) + len(node.results) > _MOST_BUFFERS:
-        raise Unfit(f"a loop has at most {_MOST_BUFFERS} buffers")
-    for value in (*buffers, *node.values):
-        _check_kind(value, kind, sizes)
-
-
-def _check_node(node: Node, kind: TensorType, target: str, sizes: Sizes, own: set[Value]) -> None:
-    if node.op.kind is Kind.VIEW:
-        if root_of(node.result) in own:
-            raise Unfit(f"{node.op.name} of what an iteration computes")
-        return
-    if node.op is SIZE:
-        return
-    if all(isinstance(r.type, ScalarType) for r in node.results):
-        if node.op not in _HOST:
-            raise Unfit(f"{node.op.name} of Python numbers in a loop")
-        return
-    scratch = Builder(Block(), sizes, location=node.location)
-    if expands(node):
-        expansion(node, scratch)
-    for piece in scratch.block.nodes if expands(node) else [node]:
-        if piece.op.kind is not Kind.ELEMENTWISE:
-            raise Unfit(f"the loop has {piece.op.name}, which is not elementwise")
-        check_piece(piece, node, target, sizes)
-    for result in node.results:
-        _check_kind(result, kind, sizes)
-
-
-def _check_kind(value: Value, kind: TensorType, sizes: Sizes) -> None:
-    """Raise Unfit unless a tensor broadcasts to the carried ones."""
-    own = tensor_type(value)
-    if own.device != kind.device:
-        raise Unfit("the loop mixes devices")
-    pairs = zip(reversed(own.dims), reversed(kind.dims), strict=False)
-    if own.rank > kind.rank or not all(is_one(a, sizes) or sizes.equal(a, b) for a, b in pairs):
-        raise Unfit("the loop computes more than it carries")
-
-
-def _leaves(node: Node) -> list[Value]:
-    """What the body of a loop reads of what was there before, views of that included."""
-    (body,) = node.regions
-    nodes = [inner for inner in body.nodes if inner.op.kind is not Kind.VIEW]
-    own: set[Value] = {r for inner in nodes for r in inner.results}
-    own |= set(body.params)
-    used = [v for inner in nodes for v in inputs(inner)]
-    found = dict.fromkeys((*used, *body.results))
-    return [v for v in found if v not in own and not isinstance(v, Literal)]
 
 
 def loop_group(
@@ -146,6 +73,7 @@ class _Lowering:
         finals = [r for r in node.results[: self.count] if r in wanted]
         self.finals = finals or list(node.results[:1])  # the loop must lead to something
         self.stacked = [r for r in node.results[self.count :] if r in wanted]
+        self.backward: set[Value] = set()  # read in the other order than the iterations
         self.numbers: dict[Value, Param] = {}
         self.counts: dict[Dim, Value] = {}
         self.hosts: list[Node] = []
@@ -159,7 +87,10 @@ class _Lowering:
         return tuple(None if is_one(dim, self.sizes) else axis for axis, dim in dims)
 
     def _memory(self, value: Value) -> Memory:
-        """The memory of a value, an axis standing where the iteration does."""
+        """The memory of a value, an axis standing where the iteration does, or as far from the end.
+
+        The latter where iterations walk back, so that no pointer is past what is read of it.
+        """
         kind, total = tensor_type(value), offset_of(value, self.sizes)
         axes = self._axes(kind)
         first = substitute(total, {self.index: 0})
@@ -168,6 +99,9 @@ class _Lowering:
             inside = [f for f in factors if any(s.name == self.index for s in symbols(f))]
             if len(inside) > 1 or any(isinstance(f, Expr) for f in inside):
                 raise Unfit("an offset is not linear in the number of the iteration")
+        if step != 0 and never_negative(sub(0, step)):
+            first, step = substitute(total, {self.index: sub(self.trip, 1)}), sub(0, step)
+            self.backward.add(value)
         picked = () if step == 0 else ((self.kind.rank, step),)
         return Memory(root_of(value), value, first, _loops(axes), access(kind, axes), picked)
 
@@ -181,8 +115,8 @@ class _Lowering:
         return Memory(result, result, 0, _loops(axes), access(element, axes), picked)
 
     def _buffers(self) -> None:
-        leaves = [v for v in _leaves(self.node) if isinstance(v.type, TensorType)]
-        read = [v for v in (*self.node.values, *leaves) if not isinstance(v, Literal)]
+        inside = [v for v in leaves(self.node) if isinstance(v.type, TensorType)]
+        read = [v for v in (*self.node.values, *inside) if not isinstance(v, Literal)]
         memories: dict[object, Memory] = {}
         keys: dict[Value, object] = {}
         for value in dict.fromkeys(read):
@@ -231,7 +165,7 @@ class _Lowering:
         for value in self.bound:
             if not self.bound[value].memory.picked:
                 known[value] = self._load(self.top, value)
-        for value in _leaves(self.node):
+        for value in leaves(self.node):
             if isinstance(value.type, ScalarType) and value not in known:
                 known[value] = self._scalar(value)
         region = self._region(body, known)
@@ -291,17 +225,11 @@ class _Lowering:
                 continue
             dtype, bound = tensor_type(result).dtype, self.out[result]
             (value,) = inner.ends([body.results[self.count + at]], [dtype])
-            where: Value = index
-            if at in backward:
-                where = inner.emit.emit("sub", self.as_index(inner, sub(self.trip, 1)), index)
+            where = inner.place(backward=at in backward)
             axes = ",".join(bound.buffer.axes)
             inner.emit.location = self.node.location
             inner.emit.emit_all("store", bound.param, value, where, at=axes)
         return block
-
-    def as_index(self, inner: "_Body", dim: Dim) -> Value:
-        """A size as a value of 64 bits."""
-        return inner.wide(self.size(dim))
 
     def _group(self, name: str) -> Group:
         reads, bounds = self.reads, [*self.reads.inputs, *self.reads.outputs]
@@ -338,6 +266,7 @@ class _Body(Inliner):
         rounds = loop.config.numerics == "eager"
         super().__init__(block, loop.sizes, rounds, loop.kind.device, known)
         self.loop, self.index = loop, index
+        self._following: Value | None = None
 
     def run(self, nodes: Sequence[Node]) -> None:  # type: ignore[override]
         """Lower nodes in order; views are read where they are used."""
@@ -353,8 +282,18 @@ class _Body(Inliner):
     def value(self, value: Value) -> Value:
         """The body's value for one of the loop's."""
         if not isinstance(value, Literal) and value not in self.known:
-            self.known[value] = self.loop._load(self.emit.block, value, self.index)
+            where = self.place(backward=value in self.loop.backward)
+            self.known[value] = self.loop._load(self.emit.block, value, where)
         return super().value(value)
+
+    def place(self, *, backward: bool) -> Value:
+        """The number of the iteration, or how many follow it."""
+        if not backward:
+            return self.index
+        if self._following is None:
+            last = self.wide(self.loop.size(sub(self.loop.trip, 1)))
+            self._following = self.emit.emit("sub", last, self.index)
+        return self._following
 
     def wide(self, value: Value) -> Value:
         """A Python int, or a literal, as a value of 64 bits."""

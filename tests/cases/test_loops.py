@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import astjit
+from tests.emulator.machine import EmulatedDriver, posing
 from tests.loop_functions import R, ema, gae, in_place, returns, several, state_space
 
 
@@ -89,3 +90,17 @@ def test_text_does_not_depend_on_the_number_of_iterations():
     ((ssa, source),) = texts
     assert "for %h {trip=x0" in ssa
     assert "for (long t = 0; t < " in source
+
+
+def test_the_same_kernels_on_cuda():
+    """As the emulator runs them: every store of every iteration once, nothing beyond."""
+    for count, n in ((6, 7), (9, 40)):
+        torch.manual_seed(count)
+        args = {f.__name__: given for f, given in several(count, n)}
+        with posing(EmulatedDriver()) as driver:
+            compiled = astjit.compile(every, fullgraph=True, target="cuda")
+            check(compiled, every, (args,))
+        assert len(driver.launches) >= len(args)
+        for launch in driver.launches:
+            assert launch.errors == []
+            assert not any(launch.unwritten.values())
