@@ -1,6 +1,9 @@
 """Counted loops give what eager gives, whatever their number of iterations, and stay loops."""
 
 import copy
+import re
+import runpy
+from pathlib import Path
 
 import pytest
 import torch
@@ -104,3 +107,19 @@ def test_the_same_kernels_on_cuda():
         for launch in driver.launches:
             assert launch.errors == []
             assert not any(launch.unwritten.values())
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "loops.md"
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_shows_what_is_made(tmp_path):
+    example, kernel, loop = (text for _, text in _FENCE.findall(PAGE.read_text(encoding="utf-8")))
+    file = tmp_path / "averages.py"
+    file.write_text(example)
+    averages = runpy.run_path(str(file))["averages"]
+    given = R(100, 12), torch.zeros(12), 0.9
+    for got, want in zip(averages(*given), averages.__wrapped__(*given), strict=True):
+        torch.testing.assert_close(got, want)
+    assert kernel in averages.cpp_source(*given)
+    assert averages.ssa(*given).replace(f"{tmp_path}/", "") == loop
