@@ -4,7 +4,7 @@ interpret(fn, [x, w, 1e-6])  =>  [y], each op being the call that eager would ma
 """
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType
 
@@ -148,7 +148,15 @@ def _loop(node: Node, known: Mapping[Value, Datum], sizes: Mapping[str, int]) ->
     for at in node.fields["backward"]:  # type: ignore[attr-defined]  # an AXES field
         stacked[at].reverse()
     joined = (torch.stack(values) for values in stacked)  # type: ignore[arg-type]  # tensors
-    return *carried, *joined
+    return *_own(carried, known), *joined
+
+
+def _own(carried: Sequence[Datum], known: Mapping[Value, Datum]) -> Iterator[Datum]:
+    """Each in memory of its own, as a kernel leaves it: a loop may hand on what it was given."""
+    taken = {id(value) for value in known.values()}
+    for value in carried:
+        yield value.clone() if isinstance(value, torch.Tensor) and id(value) in taken else value
+        taken.add(id(value))
 
 
 def sizes_in(node: Node) -> list[str]:

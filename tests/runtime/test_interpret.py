@@ -79,6 +79,22 @@ def test_no_gradient_is_recorded():
     assert not interpret(function, [x])[0].requires_grad
 
 
+def test_what_a_loop_hands_on_is_in_memory_of_its_own():
+    function = parse("""fn f(%h: f32[n], %g: f32[n]):
+  %k = mul %h, 2.0 : f32[n]
+  %a, %b, %c = for %h, %g, %h {trip=7, index='t'} : f32[n], f32[n], f32[n] {
+    body(%t: int, %x: f32[n], %y: f32[n], %z: f32[n]):
+      yield %k, %x, %z
+  }
+  return %a, %b, %c
+""")
+    h, g = torch.randn(3), torch.randn(3)
+    results = interpret(function, [h, g])
+    for result, want in zip(results, (h * 2, h * 2, h), strict=True):
+        assert torch.equal(result, want)
+    assert len({t.data_ptr() for t in (*results, h, g)}) == 5
+
+
 def test_control_flow_on_tensors_is_refused():
     function = parse("""
     fn f(%x: f32[4], %c: bool[]):
