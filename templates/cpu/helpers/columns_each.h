@@ -14,7 +14,7 @@ HELPER void run_each(long begin, long end, long width, T* to, F& body) {
   for (long row = begin; first < width && row < end; ++row)
     for (long col = first; col < width; ++col) to[col] = Op::combine(to[col], T(body(row, col)));
 }
-// Op over body(row, col) for rows [begin, end), to[col]: runs of a few rows, one after the other or,
+// Op over body(row, col) for rows [begin, end), to[col]: runs of rows, one after the other or,
 // where the order rounds, in a pairwise tree.
 template <class Op, class T, class F>
 static void runs_each(long begin, long end, long width, T init, T* to, F& body) {
