@@ -23,7 +23,7 @@ import torch
 from astjit.runtime import variants
 from astjit.runtime.machine import Machine
 from astjit.runtime.units import cuda_image
-from astjit.runtime.workspace import WORKSPACES
+from astjit.runtime.workspace import Workspaces
 from astjit.targets.cuda import CUDA
 from astjit.targets.driver import Launcher
 from astjit.targets.table import TARGETS
@@ -178,7 +178,11 @@ class EmulatedDriver:
 
 
 def machine_of(driver, current_device=lambda: 0, arch="sm_90"):
-    """The machine of a driver; `current_device` poses as torch's."""
+    """The machine of a driver; `current_device` poses as torch's.
+
+    Its workspaces are its own: a launch that fails half way leaves its counters as they are.
+    """
+    workspaces = Workspaces()
     return Machine(
         Launcher(driver),
         image=driver.image,
@@ -186,7 +190,7 @@ def machine_of(driver, current_device=lambda: 0, arch="sm_90"):
         current_device=current_device,
         on_device=contextlib.nullcontext,
         current_stream=lambda device: STREAM + device,
-        workspace=lambda device, stream, size: WORKSPACES.address("cpu", stream, size),
+        workspace=lambda device, stream, size: workspaces.address("cpu", stream, size),
     )
 
 
