@@ -5,7 +5,7 @@ size of the operands, plus or times a constant, or the product of two. Sizes tha
 pinned.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Number
@@ -19,6 +19,7 @@ from astjit.types.shape import Dim, Sym, add, evaluate, floordiv, hint, mul
 from astjit.types.tensor import TensorType
 
 Pair = tuple[int, int]
+_EVEN = (4, 10, 14, 22, 26, 34, 38, 46)  # twice a prime, but for the first
 
 
 def result_types(
@@ -68,7 +69,7 @@ def _symbolic_types(
         try:
             two = infer(call, second, other=other, guess=True)
             types = _types(call, free, one, two, first, second, device)
-            _confirm(call, types, second, free, other=other)
+            _confirm(call, types, (first, second), free, other=other)
         except (Unfit, NoForm):
             return None
         return types
@@ -124,25 +125,46 @@ def _grouped(sizes: Sequence[Sym], by: Callable[[Sym], object]) -> list[list[Sym
 def _confirm(
     call: Call,
     types: Sequence[TensorType],
-    second: Mapping[str, int],
+    before: tuple[Mapping[str, int], Mapping[str, int]],
     free: Sequence[Sym],
     *,
     other: bool,
 ) -> None:
     """Try a third set of sizes: 16 of 32 may be half, or half of one more.
 
+    Odd sizes tell most of the forms that fit two examples apart. Where those are refused, others do
+    it: half of what must be even is some other even size less a constant by chance only once.
+
     Raises:
-        NoForm: if the types do not fit.
+        NoForm: if the types do not fit, or no third sizes are taken.
     """
     names = {sym.name for sym in free}
-    third = {n: 2 * size + 1 if size > 1 and n in names else size for n, size in second.items()}
-    try:
-        found = infer(call, third, other=other, guess=True)
-    except Unfit:
+    for third in _third_examples(*before, names):
+        try:
+            found = infer(call, third, other=other, guess=True)
+        except Unfit:
+            continue
+        for kind, (_, meta) in zip(types, found.new, strict=True):
+            if tuple(evaluate(dim, third) for dim in kind.dims) != tuple(meta.shape):
+                raise NoForm
         return
-    for kind, (_, meta) in zip(types, found.new, strict=True):
-        if tuple(evaluate(dim, third) for dim in kind.dims) != tuple(meta.shape):
-            raise NoForm
+    raise NoForm
+
+
+def _third_examples(
+    first: Mapping[str, int], second: Mapping[str, int], free: Collection[str]
+) -> Iterator[dict[str, int]]:
+    """Other sizes again: odd ones, then even multiples of the first, equal where those were."""
+    yield {n: 2 * size + 1 if size > 1 and n in free else size for n, size in second.items()}
+    for shift in (0, 1):
+        factors: dict[Pair, int] = {}
+        made = dict(second)
+        for name in made:
+            if name in free:
+                key = first[name], second[name]
+                at = (len(factors) + shift) % len(_EVEN)
+                made[name] = max(first[name], 1) * factors.setdefault(key, _EVEN[at])
+        yield made
 
 
 class NoForm(Exception):
@@ -223,12 +245,13 @@ def named(pair: Pair, known: Sequence[tuple[Pair, Dim]]) -> Dim:
         if other == pair:
             return dim
     for (x, y), dim in known:
-        if x != y and (b - y) == (a - x):
-            return add(dim, a - x)
         if x and a * y == b * x and a % x == 0:
             return mul(dim, a // x)
-        if a and a * y == b * x and x % a == 0:
+        if x and a and a * y == b * x and x % a == 0:
             return floordiv(dim, x // a)
+    for (x, y), dim in known:
+        if x != y and (b - y) == (a - x):
+            return add(dim, a - x)
     for i, ((x, y), left) in enumerate(known):
         for (u, v), right in known[i:]:
             if (x * u, y * v) == pair:

@@ -5,6 +5,7 @@ which operands' versions went up: those it wrote to.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -76,7 +77,8 @@ def infer(
         Stop: if PyTorch cannot say it.
         Unfit: if the function refuses operands of these sizes.
     """
-    with torch_api.plain_calls():
+    counted = torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
+    with counted, torch_api.plain_calls():  # tensors of inference count no versions
         try:
             metas = _metas(call.given, sizes, other=other)
         except RuntimeError as error:  # no tensor has these sizes

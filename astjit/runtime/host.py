@@ -210,10 +210,10 @@ class HostWriter:
                 given = f"{self.texts[result]}, {self._sizes(kind.dims)}"
                 dtype = self.words.dtype(kind.dtype)
                 self.lines.append(f"{self.words.word('promised')}({given}, {dtype})")
-            if result in self.read and isinstance(kind, TensorType) and kind.rank > 1:
+            if result in self.read and isinstance(kind, TensorType) and kind.rank > 0:
                 name = self.texts[result]
-                laid = f"{self.words.word('laid')}({name}, {self._strides(kind)})"
-                self.lines.append(f"{name} = {laid}")
+                given = f"{name}, {self._sizes(kind.dims)}, {self._strides(kind)}"
+                self.lines.append(f"{name} = {self.words.word('laid')}({given})")
 
     def _mutate(self, node: Node) -> None:
         """A torch function that writes: on copies, or on what nothing else needs."""

@@ -44,11 +44,16 @@ def copy_of(tensor: torch.Tensor) -> torch.Tensor:
     return made.copy_(tensor)
 
 
-def laid(tensor: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+def laid(tensor: torch.Tensor, shape: tuple[int, ...], strides: tuple[int, ...]) -> torch.Tensor:
     """A result of PyTorch's own kernel, with the strides that its meta function promised.
 
     Which kernel runs, and so the layout, may depend on the processor: attention on the CPU.
+
+    Raises:
+        RuntimeError: if it has another shape, so that the call runs eagerly.
     """
+    if tensor.shape != shape:
+        raise RuntimeError(f"a result of size {[*tensor.shape]}, which was to be {[*shape]}")
     if tensor.stride() == strides or tensor.numel() == 0:
         return tensor
     own = zip(tensor.shape, tensor.stride(), strides, strict=True)

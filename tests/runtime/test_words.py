@@ -46,3 +46,15 @@ def test_what_an_operator_returns_is_held_against_its_promise():
         promised(torch.ones(2, 3), (3, 2), torch.float32)
     with pytest.raises(RuntimeError, match="float64"):
         promised(torch.ones(2), (2,), torch.float64)
+
+
+def test_a_result_is_laid_as_promised_or_refused():
+    words = Words([])
+    laid = words.namespace[words.word("laid")]
+    x = torch.arange(6.0).view(2, 3)
+    assert laid(x, (2, 3), (3, 1)) is x
+    moved = laid(x, (2, 3), (1, 2))
+    assert moved.stride() == (1, 2)
+    assert torch.equal(moved, x)
+    with pytest.raises(RuntimeError, match=r"a result of size \[2, 3\], which was to be \[3, 2\]"):
+        laid(x, (3, 2), (2, 1))
