@@ -18,7 +18,7 @@ def scores(q, k, mask):
 
 @astjit.compile
 def told(x):
-    """Something with an effect: it runs eagerly."""
+    """Something with an effect: the print stays Python, what is before it is compiled."""
     y = x * 2
     print("seen", y.shape)
     return y

@@ -22,13 +22,13 @@ from astjit.frontend.gathered import Gathered, held_besides
 from astjit.frontend.loop_sizes import Unlooped, parts
 from astjit.frontend.memory import Place
 from astjit.frontend.session import Session
-from astjit.frontend.stops import here
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.fusion.looping import fits
 from astjit.fusion.pieces import Unfit, root_of
 from astjit.ir.function import Block, Node
 from astjit.ir.value import Param, Result, Value
 from astjit.ir.walk import inputs
+from astjit.location import Location
 from astjit.ops.spec import FieldKind
 from astjit.ops.table import OPS
 from astjit.types.shape import Dim, add, hint, mul, sub
@@ -51,6 +51,7 @@ class Entry:
         trip: how many there are.
         outer: the block that the loop is in.
         block: what the body becomes.
+        location: of the `for`.
         before: the local variables.
         params: for the tensors among them what the body is given.
         firsts: what these hold as it begins.
@@ -62,6 +63,7 @@ class Entry:
     trip: Dim
     outer: Block
     block: Block
+    location: Location | None
     before: dict[str, Any] = field(default_factory=dict)
     params: dict[str, SymbolicTensor] = field(default_factory=dict)
     firsts: dict[str, Param] = field(default_factory=dict)
@@ -218,10 +220,10 @@ class Ends:
                 raise Unlooped(f"{name} has another type after an iteration", again=True)
         given = [entry.firsts[n] for n in names]
         self._hoist(given)
-        index = Param(PY_INT, entry.name, location=here())
+        index = Param(PY_INT, entry.name, location=entry.location)
         block.params[:] = [index, *given]
         fields = {"trip": entry.trip, "index": entry.name, "backward": tuple(self.backward)}
-        capture.builder.location = here()
+        capture.builder.location = entry.location
         made = capture.builder.node(_FOR, tuple(inits[n] for n in names), fields, (block,))
         try:
             fits(made, capture.sizes)

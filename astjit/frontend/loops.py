@@ -20,6 +20,7 @@ from astjit.frontend.counted import Plan
 from astjit.frontend.loop_ends import Ends, Entry
 from astjit.frontend.loop_sizes import symbol_of
 from astjit.frontend.session import Session, iterate
+from astjit.frontend.stops import here
 from astjit.frontend.symbolic import SymbolicTensor
 from astjit.frontend.traces import Trace
 from astjit.ir.function import Block
@@ -113,7 +114,7 @@ class Loop:
         capture.size_paths[name] = target
         capture.sizes.trips[name] = trip
         block = Block()
-        self.entry = Entry(name, start, step, trip, capture.builder.block, block)
+        self.entry = Entry(name, start, step, trip, capture.builder.block, block, here())
         capture.trace, capture.builder.block = Trace(), block
         return self._number(add(start, mul(step, symbol_of(name))))
 

@@ -61,6 +61,8 @@ def load_function(place: str) -> Callable[..., object]:
         raise UsageError(f"{file} is not a Python file", instead="FILE:FUNCTION")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(spec.name, module)
+    if (folder := str(Path(file).resolve().parent)) not in sys.path:
+        sys.path.insert(0, folder)  # what lies beside it, as for a script
     spec.loader.exec_module(module)
     found: object = module
     for part in name.split("."):

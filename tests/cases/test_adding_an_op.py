@@ -19,7 +19,9 @@ ROW = Op(
     doc="the share of a normal distribution below",
     spell={
         "cpu": "0.5f * erfc(-0.707106781f * {0})",
+        "cpu.f64": "0.5 * erfc(-0.7071067811865476 * {0})",
         "cuda": "0.5f * erfcf(-0.707106781f * {0})",
+        "cuda.f64": "0.5 * erfc(-0.7071067811865476 * {0})",
     },
 )
 
@@ -53,6 +55,9 @@ def test_one_row_is_enough():
     )
     assert not report.errors
     torch.testing.assert_close(out, share(x, bias))
+    with extended(ROW):
+        wide = astjit.compile(share, fullgraph=True)(x.double(), bias.double())
+    torch.testing.assert_close(wide, share(x.double(), bias.double()), rtol=1e-14, atol=1e-14)
 
 
 def test_without_the_row_it_is_a_library_call():

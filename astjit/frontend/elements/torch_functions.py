@@ -67,6 +67,8 @@ def of_torch(frame: Frame, node: ast.AST, function: Any, args: Args, named: Name
         found = NotImplemented if bound is None else bound.build(region, _plain)
         fresh = region.block.nodes[before:]
         kinds_of = (OpKind.ELEMENTWISE, OpKind.COMPOSITE)
+        if bound is None or found is NotImplemented:
+            raise NotImplementedError(f"{name} with these operands is no row of docs/ops.md")
         fits = isinstance(found, Result) and all(n.op.kind in kinds_of for n in fresh)
         if not fits or not isinstance(found, Result) or not isinstance(found.type, TensorType):
             raise NotImplementedError(f"{name} does not work element by element")
