@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 import torch
 
@@ -80,3 +82,11 @@ def test_lists():
     assert list_passes().splitlines()[0].startswith("fold")
     assert "fold before cse: " in list_passes()
     assert list_targets().splitlines()[1].startswith("cuda   CUDA C++, built by NVRTC: ")
+
+
+def test_a_file_finds_what_lies_beside_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "beside_the_example.py").write_text("FACTOR = 3\n")
+    text = "from beside_the_example import FACTOR\n\n\ndef scaled(x):\n    return x * FACTOR\n"
+    (tmp_path / "example_of_two.py").write_text(text)
+    assert load_function(f"{tmp_path}/example_of_two.py:scaled")(2) == 6
