@@ -361,7 +361,7 @@ class _Indexer:
             if any(a is not None for a in space.axes[value]):
                 raise Unfit("a value of each row is made of all rows")
         later = self.made_of(n.result for n in space.combined)
-        space.deep = any(a in space.reduced for v in later for a in space.axes[v])
+        space.deep = any(space.reduced & self.loops(space.axes[v]) for v in later)
 
     def made_of(self, values: Iterable[Value]) -> set[Value]:
         """The values, and all that the group makes of them."""
