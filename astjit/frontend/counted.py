@@ -69,7 +69,7 @@ def plan_of(node: ast.For, flow: Flow) -> Plan | None:
         return None
     carried = _exposed(node.body, {node.target.id}) & assigned
     live = flow.live[id(node)] & (assigned | {node.target.id})
-    lists = _appended(node.body) - assigned
+    lists = (_appended(node.body) - assigned) & flow.before[id(node)]  # none of another scope
     names = (carried, assigned, live, lists, {node.target.id})
     return tuple(tuple(sorted(found)) for found in names)
 

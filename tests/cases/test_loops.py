@@ -70,6 +70,27 @@ def all_of(pairs, scale):
     return [ema(x, h, scale) for x, h in pairs]
 
 
+STORE = []
+
+
+def kept(x, h):
+    for t in range(x.shape[0]):
+        h = h + x[t]
+        STORE.append(h)
+    return h
+
+
+@pytest.mark.filterwarnings("ignore:kernels run through PyTorch")
+@pytest.mark.usefixtures("_without_compiler")
+def test_a_global_list_that_grows():
+    compiled, args = astjit.compile(kept, fullgraph=True), (R(7, 3), R(3))
+    for _ in range(2):
+        STORE.clear()
+        check(compiled, kept, args)
+        assert len(STORE) == 14
+        torch.testing.assert_close(STORE[:7], STORE[7:])
+
+
 def test_dtypes_ranks_and_layouts():
     pairs = []
     for dtype in (torch.float64, torch.bfloat16, torch.float16, torch.int64, torch.int32):

@@ -56,6 +56,12 @@ def test_a_list_that_is_read_is_none_that_is_only_appended_to():
     assert plan(source)[3] == ()
 
 
+def test_a_list_of_another_scope_is_none_of_the_functions():
+    """It would be assigned after the loop, and so be a local variable of the copy."""
+    source = "def f(h):\n  for t in range(9):\n    STORE.append(h)\n"
+    assert plan(source)[3] == ()
+
+
 def test_ranges():
     for text in ("range(n)", "range(1, n, 2)", "reversed(range(n))"):
         assert counts(ast.parse(text, mode="eval").body) is not None
