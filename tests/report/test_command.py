@@ -16,6 +16,12 @@ from astjit.report.command import (
 )
 
 
+@pytest.fixture(autouse=True)
+def _same_path(monkeypatch):
+    """Folders of files that are loaded stay in the path of this test: others look files up in it."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -84,8 +90,7 @@ def test_lists():
     assert list_targets().splitlines()[1].startswith("cuda   CUDA C++, built by NVRTC: ")
 
 
-def test_a_file_finds_what_lies_beside_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "path", [*sys.path])
+def test_a_file_finds_what_lies_beside_it(tmp_path):
     (tmp_path / "beside_the_example.py").write_text("FACTOR = 3\n")
     text = "from beside_the_example import FACTOR\n\n\ndef scaled(x):\n    return x * FACTOR\n"
     (tmp_path / "example_of_two.py").write_text(text)
