@@ -18,7 +18,7 @@ from astjit.report.command import (
 
 @pytest.fixture(autouse=True)
 def _same_path(monkeypatch):
-    """Folders of files that are loaded stay in the path of this test: others look files up in it."""
+    """Folders of files that are loaded leave the path again: others look files up in it."""
     monkeypatch.setattr(sys, "path", [*sys.path])
 
 
