@@ -18,3 +18,9 @@ def test_ints_stay_ints():
 def test_reductions_and_tensors_are_refused():
     assert refused(lambda x: torch.sum(x))[0] == "AJ103"
     assert refused(lambda x: torch.exp(X) + x)[0] == "AJ103"
+
+
+def test_a_function_without_a_row_is_named_as_such():
+    code, *told = refused(lambda x: torch.lgamma(x))
+    assert code == "AJ103"
+    assert "torch.lgamma with these operands is no row of docs/ops.md" in str(told)
