@@ -21,7 +21,7 @@ from astjit.fusion.loops import FOR, loop_group
 from astjit.fusion.lower import Lowering
 from astjit.fusion.names import Names, identifier
 from astjit.fusion.order import arranged
-from astjit.fusion.pieces import Unfit, Unit, reduces_all, root_of, unit_of
+from astjit.fusion.pieces import Unfit, Unit, checked_picks, reduces_all, root_of, unit_of
 from astjit.fusion.reads import layout, memories, reads_of
 from astjit.ir.function import Function, Node
 from astjit.ir.value import Result, Value
@@ -78,6 +78,8 @@ class Grouping:
             if node.op.kind is Kind.VIEW:
                 continue
             try:
+                if not any(map(self.graph.users, node.results)):
+                    raise Unfit("nothing needs its result, but it may refuse its operands")
                 unit = unit_of(node, self.sizes, target)
                 self.of[node] = self.legal((unit,))
             except Unfit as reason:
@@ -99,6 +101,8 @@ class Grouping:
             pieces = ((p, unit.node) for unit in units for p in unit.pieces)
             if any(p in space.combined and reduces_all(p, node) for p, node in pieces):
                 raise Unfit("a whole tensor is reduced in several stages")
+        if any(p not in space.needed for unit in units for p in checked_picks(unit)):
+            raise Unfit("not all of its indices would be checked")
         for value in outputs:
             axes = frozenset(space.loops(space.axes[value]))
             rows = space.reduced and axes == space.whole - space.reduced

@@ -9,6 +9,7 @@ expansion (decision D7), widened to f32 around it when it rounds once (decision 
 kernel can compute has a reason instead.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from astjit.errors import ShapeMismatch
@@ -23,8 +24,8 @@ from astjit.types.dtype import F32
 from astjit.types.shape import Dim, Expr, Sizes, Undecided
 from astjit.types.tensor import ScalarType, TensorType
 
-CAST, MAP = OPS["to"], OPS["map"]
-OWN = (OPS["pick"], OPS["iota"], OPS["full"])  # rows of no common kind that kernels compute
+CAST, MAP, PICK = OPS["to"], OPS["map"], OPS["pick"]
+OWN = (PICK, OPS["iota"], OPS["full"])  # rows of no common kind that kernels compute
 DEPTH = 8  # composites inside composites
 
 
@@ -113,6 +114,13 @@ _KINDS = {
     Kind.COMPOSITE: "composite without an expansion",
     Kind.FACTORY: "a factory",
 }
+
+
+def checked_picks(unit: Unit) -> Iterator[Value]:
+    """What a unit reads at indices that fail the call where they are out of range."""
+    for piece in unit.pieces:
+        if piece.op is PICK and piece.fields["checked"]:
+            yield piece.result
 
 
 def expands(node: Node) -> bool:

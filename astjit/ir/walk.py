@@ -41,11 +41,12 @@ def use_counts(block: Block) -> Counter[Value]:
 
 
 def may_raise(node: Node) -> bool:
-    """Whether PyTorch's own kernel runs, which may refuse what its meta function took.
+    """Whether it may refuse the values that it is given.
 
-    Such a call is made even if nothing needs its result, as eager makes it.
+    A row says so; PyTorch's own kernel may refuse what its meta function took. Such a call is made
+    even if nothing needs its result, as eager makes it.
     """
-    return "template" in node.fields
+    return "template" in node.fields or Trait.RAISES in node.op.traits
 
 
 def has_effect(node: Node) -> bool:

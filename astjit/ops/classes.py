@@ -23,6 +23,7 @@ from astjit.ops.spec import (
     Ref,
     Rule,
     Spelling,
+    Trait,
     tensor_of,
 )
 from astjit.types.dtype import F32, I64, DType
@@ -172,6 +173,7 @@ ROWS = tuple(
     Op(
         name=name,
         kind=Kind.COMPOSITE,
+        traits=Trait.RAISES,
         rule=Rule(_infer, None, tuple((*s, *("float" for _ in more)) for s in SAMPLES)),
         operands=(*OPERANDS, *more),
         fields=(REDUCTION, IGNORED, *fields),

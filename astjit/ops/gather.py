@@ -20,6 +20,7 @@ from astjit.ops.spec import (
     Ref,
     Rule,
     Spelling,
+    Trait,
     both,
     tensor_of,
 )
@@ -226,6 +227,7 @@ def _op(name: str, infer: object, expand: object, doc: str, **more: object) -> O
         "fields": (DIM,),
         **more,
         "rule": Rule(infer, None, more.get("samples", ())),  # type: ignore[arg-type]
+        "traits": Trait.RAISES,
     }
     made.pop("samples", None)
     return Op(name=name, kind=Kind.GATHER, expand=expand, doc=doc, **made)  # type: ignore[arg-type]

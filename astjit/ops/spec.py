@@ -39,6 +39,7 @@ class Trait(Flag):
     IDEMPOTENT = auto()  # f(f(x)) is f(x)
     INVOLUTION = auto()  # f(f(x)) is x, bit for bit, where both have one type
     EFFECT = auto()  # never removed or merged: store, random
+    RAISES = auto()  # refuses some values, an index out of range: made even if nothing needs it
 
 
 class FieldKind(Enum):

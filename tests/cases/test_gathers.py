@@ -199,10 +199,39 @@ def written(x, index, y):
     return h
 
 
+def unused(x, index, y):
+    x.index_select(0, index)
+    x.gather(0, index[:, None])
+    return y * 2
+
+
+def unused_loss(x, target):
+    F.cross_entropy(x, target)
+    return x.exp()
+
+
+def first_of_many(x, index):
+    return x + x.gather(0, index)[0]
+
+
+def rest_of_rows(x, index, y):
+    return (x[index] * 2)[1:] + y
+
+
+def looked_up_twice(x, index, at):
+    return x[index][at] + 1
+
+
 @pytest.mark.parametrize(
     ("function", "inputs"),
     [
         (indexed_by_a_number, (R(4, 6), torch.tensor(4), R(6))),
+        (unused, (R(0, 4), torch.tensor([0, 0]), R(3))),
+        (unused, (R(3, 4), torch.tensor([2, 3]), R(3))),
+        (unused_loss, (R(3, 4), torch.tensor([2, 3, 4]))),
+        (first_of_many, (R(6), torch.tensor([0, 1, 6]))),
+        (rest_of_rows, (R(6, 4), torch.tensor([6, 1, 5]), R(4))),
+        (looked_up_twice, (R(6, 4), torch.tensor([5, -7, 3]), torch.tensor([2, 0]))),
         (indexed, (R(3, 6, 4), torch.tensor([0, -7, 1]), R(4))),
         (selected, (R(3, 6, 4), torch.tensor([0, 6]), R(4))),
         (selected, (R(3, 6, 4), torch.tensor([-1]), R(4))),

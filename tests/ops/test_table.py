@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 import torch
@@ -154,6 +155,27 @@ def widened(kind):
     if isinstance(kind, TensorType) and kind.dtype.is_float:
         return TensorType(DTYPES[-1], kind.dims, kind.order, kind.strides)
     return kind
+
+
+class Recorder(rows.TorchEmitter):
+    """Notes whether an index is checked on the way."""
+
+    checks = False
+
+    def emit_all(self, name, *operands, **fields):
+        checked = name == "pick" and fields.get("checked", True)
+        self.checks |= checked or Trait.RAISES in OPS[name].traits
+        return super().emit_all(name, *operands, **fields)
+
+
+@pytest.mark.parametrize("group", by_row(EXPANDED))
+def test_rows_that_check_indices_say_so(group):
+    emit = Recorder()
+    for op, sample, fields in group:
+        given = {f.name: fields.get(f.name, f.default) for f in op.fields}
+        with suppress(NotImplementedError, TypeError, ValueError, IndexError):
+            op.expand(emit, *map(emit.value, drawn(op, sample)[1]), **given)
+    assert emit.checks == (Trait.RAISES in group[0][0].traits)
 
 
 @pytest.mark.parametrize("group", by_row(EXPANDED))
