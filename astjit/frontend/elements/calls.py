@@ -1,7 +1,6 @@
 """Calls: functions of the user are lowered in place, each time with the arguments of that call."""
 
 import ast
-import dataclasses
 import inspect
 import types
 from collections.abc import Mapping, Sequence
@@ -9,17 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from astjit.frontend.elements import functions, torch_functions
+from astjit.frontend.elements.advice import instead_of
+from astjit.frontend.elements.comprehensions import shortened
 from astjit.frontend.elements.containers import iterated, static
 from astjit.frontend.elements.environment import (
     RETURNED,
     Environment,
     Exit,
+    Once,
     Record,
     contains_dynamic,
 )
 from astjit.frontend.elements.expressions import attribute_of, handles, lower, refuse_conflict
 from astjit.frontend.elements.frames import Frame, Tree, shown
 from astjit.frontend.elements.operators import known
+from astjit.frontend.elements.records import constructed
 from astjit.frontend.elements.refusals import Text
 from astjit.frontend.hooks import Hooks
 from astjit.frontend.source import source_of
@@ -50,10 +53,13 @@ def local(frame: Frame, tree: Tree, name: str) -> Local:
     arguments = tree.args
     positional = [*arguments.posonlyargs, *arguments.args]
     given = positional[len(positional) - len(arguments.defaults) :]
-    values = {a.arg: lower(frame, d) for a, d in zip(given, arguments.defaults, strict=True)}
+    values = {
+        a.arg: frame.kept(d, lower(frame, d))
+        for a, d in zip(given, arguments.defaults, strict=True)
+    }
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
-            values[argument.arg] = lower(frame, default)
+            values[argument.arg] = frame.kept(default, lower(frame, default))
     return Local(tree, frame, values, name)
 
 
@@ -65,6 +71,10 @@ def _lambda(frame: Frame, node: ast.Lambda) -> object:
 @handles(ast.Call)
 def _call(frame: Frame, node: ast.Call) -> object:
     function = lower(frame, node.func)
+    if function in (any, all) and len(node.args) == 1 and not node.keywords:
+        (only,) = node.args
+        if isinstance(only, ast.GeneratorExp):
+            return shortened(frame, node, only, stop=function is any)
     args: list[object] = []
     for argument in node.args:
         if isinstance(argument, ast.Starred):
@@ -97,8 +107,9 @@ def call(
         return _call_local(frame, node, function, args, named)
     if isinstance(function, types.MethodType):
         return call(frame, node, function.__func__, (function.__self__, *args), named)
-    if isinstance(getattr(function, "__self__", None), list | dict | set | bytearray):
-        raise frame.error("AJ101", node, f"a method of {shown(function.__self__)}", "a tuple")  # type: ignore[attr-defined]
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, list | dict | set | bytearray) or contains_dynamic(owner):
+        return _of_container(frame, node, function, owner, args, named)
     original = getattr(function, "__astjit__", None)
     if original is not None and isinstance(
         inner := getattr(original, "function", None), types.FunctionType
@@ -115,13 +126,15 @@ def call(
         return functions.of_python(frame, node, function, args, named)
     if torch_functions.is_torch(function):
         return torch_functions.of_torch(frame, node, function, args, named)
-    if isinstance(function, type) and (made := _constructed(frame, node, function, args, named)):
-        return made
+    if isinstance(function, type):
+        made = constructed(frame, node, function, args, named)
+        if made is not None:
+            return made
     if any(isinstance(v, Local) for v in values) or any(map(contains_dynamic, values)):
         if isinstance(function, types.FunctionType):
             return _call_function(frame, node, function, args, named)
         seen = f"a call of {_called(function)} with elements"
-        raise frame.error("AJ102", node, seen, "a function of Python, math or torch")
+        raise frame.error("AJ102", node, seen, instead_of(function))
     if isinstance(function, types.FunctionType):
         return _call_function(frame, node, function, args, named)
     method = inspect.getattr_static(type(function), "__call__", None)
@@ -129,6 +142,27 @@ def call(
         bound = attribute_of(frame, node, function, "__call__")
         return call(frame, node, bound, args, named)
     return _call_now(frame, node, function, args, named)
+
+
+def _of_container(
+    frame: Frame,
+    node: ast.AST,
+    function: Any,
+    owner: object,
+    args: Sequence[object],
+    named: Mapping[str, object],
+) -> object:
+    """A method of a dict that changes nothing; the views of a dict are taken at once."""
+    name = getattr(function, "__name__", "")
+    if type(owner) is dict and not named:
+        if name in ("items", "keys", "values") and not args:
+            return Once(tuple(function()))
+        if name == "get" and len(args) in (1, 2):
+            key = static(frame, node, args[0])
+            held: Any = owner
+            return known(frame, node, lambda: held.get(key, *args[1:]))
+    seen = f"the method {name} of {shown(owner)}"
+    raise frame.error("AJ101", node, seen, "a tuple, made anew where it changes")
 
 
 def _is_made(value: object) -> bool:
@@ -154,12 +188,8 @@ def _call_now(
         return session.call(function, *args, **named)
 
     if not callable(function):
-        raise frame.error("AJ102", node, f"a call of {shown(function)}")
-    try:
-        value = known(frame, node, made)
-    except Stop as stop:
-        forget(stop)
-        raise frame.error("AJ102", node, stop.reason) from None
+        raise frame.error("AJ102", node, f"a call of {shown(function)}", "a function")
+    value = known(frame, node, made, instead_of(function))
     if hasattr(value, "__next__"):
         raise frame.error("AJ103", node, "an iterator, which changes when it is asked", "a tuple")
     return frame.opened(node, lambda: value)
@@ -268,7 +298,7 @@ def run(
     )
     inner.scope = tuple(body)
     for name, value in bound.items():
-        inner.hold(name, value)
+        inner.hold(name, caller.kept(node, value))
     inner.lowering.body(inner, body)
     return returned(inner, node, caller)
 
@@ -304,7 +334,7 @@ def _bound(
     only = [a.arg for a in declared.posonlyargs]
     keywords = [a.arg for a in declared.kwonlyargs]
     if declared.kwarg is not None:
-        raise caller.error("AJ101", node, "a function with `**` parameters")
+        raise caller.error("AJ101", node, "a function with `**` parameters", "its names")
     found: dict[str, object] = dict(zip(positional, args, strict=False))
     rest = tuple(args[len(positional) :])
     if rest and declared.vararg is None:
@@ -323,45 +353,3 @@ def _bound(
     if declared.vararg is not None:
         found[declared.vararg.arg] = rest
     return found
-
-
-# --- classes -------------------------------------------------------------------------------------
-
-
-def _constructed(
-    frame: Frame, node: ast.AST, cls: Any, args: Sequence[object], named: Mapping[str, object]
-) -> object:
-    """An object of a namedtuple or of a frozen dataclass; None for any other class."""
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        names, defaults = cls._fields, dict(cls._field_defaults)
-        values = _fields(frame, node, cls, names, defaults, args, named)
-        return tuple.__new__(cls, values)
-    if not hasattr(cls, "__dataclass_params__"):
-        return None
-    frozen = cls.__dataclass_params__.frozen
-    plain = not hasattr(cls, "__post_init__") and "__init__" in vars(cls)
-    fields = dataclasses.fields(cls)
-    if not frozen or not plain or not all(f.init and not f.kw_only for f in fields):
-        seen = f"an object of {cls.__name__}"
-        raise frame.error("AJ103", node, seen, "a frozen dataclass without __post_init__")
-    defaults = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
-    names = tuple(f.name for f in fields)
-    return Record(cls, names, tuple(_fields(frame, node, cls, names, defaults, args, named)))
-
-
-def _fields(
-    frame: Frame,
-    node: ast.AST,
-    cls: type,
-    names: Sequence[str],
-    defaults: Mapping[str, object],
-    args: Sequence[object],
-    named: Mapping[str, object],
-) -> list[object]:
-    if len(args) > len(names) or any(n not in names[len(args) :] for n in named):
-        raise frame.error("AJ109", node, f"arguments that do not fit {cls.__name__}")
-    found = {**dict(zip(names, args, strict=False)), **named}
-    missing = [n for n in names if n not in found and n not in defaults]
-    if missing:
-        raise frame.error("AJ109", node, f"no `{missing[0]}` for {cls.__name__}")
-    return [found[n] if n in found else static(frame, node, defaults[n]) for n in names]

@@ -1,4 +1,4 @@
-"""Tuples and other containers of the element language, texts, tables and comprehensions.
+"""Tuples and other containers of the element language, texts, and tables.
 
 Containers have a length that is known now; their items may be elements. A tensor is a table: an
 index for each axis gives one element.
@@ -10,11 +10,11 @@ from typing import Any
 
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.elements import operators
-from astjit.frontend.elements.environment import Record, contains_dynamic
+from astjit.frontend.elements.environment import Once, Record, contains_dynamic
 from astjit.frontend.elements.expressions import handles, lower
 from astjit.frontend.elements.frames import Frame, shown
 from astjit.frontend.elements.kinds import INT, Dynamic, is_number, kind_of, kind_of_element
-from astjit.frontend.elements.operators import known, truth
+from astjit.frontend.elements.operators import known
 from astjit.frontend.elements.refusals import NeedsStatic
 from astjit.frontend.session import item
 from astjit.frontend.session import shown as formatted
@@ -44,9 +44,9 @@ def _dict(frame: Frame, node: ast.Dict) -> object:
     made: dict[object, object] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            raise frame.error("AJ101", value, "`**` in a dict")
+            raise frame.error("AJ101", value, "`**` in a dict", "its items")
         name = static(frame, key, lower(frame, key))
-        made[name] = lower(frame, value)
+        made[name] = frame.kept(value, lower(frame, value))
     return made
 
 
@@ -57,7 +57,7 @@ def unstarred(frame: Frame, nodes: Sequence[ast.expr]) -> list[object]:
         if isinstance(node, ast.Starred):
             found += iterated(frame, node, lower(frame, node.value))
         else:
-            found.append(lower(frame, node))
+            found.append(frame.kept(node, lower(frame, node)))
     return found
 
 
@@ -69,7 +69,8 @@ def static(frame: Frame, node: ast.AST, value: object) -> object:
     """
     if contains_dynamic(value):
         seen = f"{shown(value)} is not known when the function is compiled"
-        raise NeedsStatic(frame.error("AJ108", node, seen))
+        instead = "a literal, a global, or a tensor as a table"
+        raise NeedsStatic(frame.error("AJ108", node, seen, instead))
     if isinstance(value, Int):
         return known(frame, node, lambda: int(value))
     if isinstance(value, Float):
@@ -83,9 +84,9 @@ def iterated(frame: Frame, node: ast.AST, value: object) -> list[object]:
     Raises:
         ElementError: for what cannot be iterated.
     """
-    if isinstance(value, tuple | list | str | frozenset | range):
-        return list(value)
-    if isinstance(value, dict):
+    if isinstance(value, Once):
+        return list(value.items)
+    if isinstance(value, tuple | list | str | frozenset | range | dict):
         return list(value)
     raise frame.error("AJ103", node, f"iteration over {shown(value)}", "range, a tuple, zip")
 
@@ -169,66 +170,7 @@ def _formatted(frame: Frame, node: ast.FormattedValue) -> object:
     return known(frame, node, text)
 
 
-# --- comprehensions ------------------------------------------------------------------------------
-
-
-@handles(ast.ListComp, ast.GeneratorExp)
-def _list_of(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> object:
-    return [lower(frame, node.elt) for _ in rounds(frame, node, node.generators)]
-
-
-@handles(ast.SetComp)
-def _set_of(frame: Frame, node: ast.SetComp) -> object:
-    values = [lower(frame, node.elt) for _ in rounds(frame, node, node.generators)]
-    if any(map(contains_dynamic, values)):
-        raise frame.error("AJ103", node, "a set of elements", "a tuple")
-    return known(frame, node, lambda: frozenset(values))
-
-
-@handles(ast.DictComp)
-def _dict_of(frame: Frame, node: ast.DictComp) -> object:
-    made: dict[object, object] = {}
-    for _ in rounds(frame, node, node.generators):
-        key = static(frame, node.key, lower(frame, node.key))
-        made[key] = lower(frame, node.value)
-    return made
-
-
-def rounds(frame: Frame, node: ast.AST, generators: Sequence[ast.comprehension]) -> Iterator[None]:
-    """One round for each combination of a comprehension's variables, which are set within it.
-
-    Raises:
-        ElementError: if how many there are depends on elements.
-    """
-    if any(isinstance(n, ast.Lambda) for n in ast.walk(node)):
-        raise frame.error("AJ101", node, "a lambda in a comprehension")
-    before = dict(frame.temporaries)
-    try:
-        yield from _rounds(frame, generators)
-    finally:
-        frame.temporaries.clear()
-        frame.temporaries.update(before)
-
-
-def _rounds(frame: Frame, generators: Sequence[ast.comprehension]) -> Iterator[None]:
-    if not generators:
-        yield
-        return
-    first, *rest = generators
-    if first.is_async:
-        raise frame.error("AJ101", first.iter, "an async comprehension")
-    source = lower(frame, first.iter)
-    for value in iterated(frame, first.iter, source):
-        for name, part in targets(frame, first.target, value):
-            frame.temporaries[name] = part
-        kept = True
-        for asked in first.ifs:
-            answer = static(frame, asked, truth(frame, asked, lower(frame, asked)))
-            if not answer:
-                kept = False
-                break
-        if kept:
-            yield from _rounds(frame, rest)
+# --- targets --------------------------------------------------------------------------------------
 
 
 def targets(frame: Frame, node: ast.expr, value: object) -> Iterator[tuple[str, object]]:
@@ -239,7 +181,7 @@ def targets(frame: Frame, node: ast.expr, value: object) -> Iterator[tuple[str, 
     """
     match node:
         case ast.Name(id=name):
-            yield name, value
+            yield name, frame.kept(node, value)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             yield from _unpacked(frame, node, elts, value)
         case ast.Attribute() | ast.Subscript():

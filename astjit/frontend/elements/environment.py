@@ -135,6 +135,21 @@ class Record:
     values: tuple[object, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Once:
+    """What an iterator gives. It is taken where it is made, since no second taking gives the same.
+
+    Attributes:
+        items: in order.
+        reads: the names that Python would read when it is asked, not when it is made.
+        stops: whether computing an item may fail, so that it matters how many are asked for.
+    """
+
+    items: tuple[object, ...]
+    reads: frozenset[str] = frozenset()
+    stops: bool = False
+
+
 def parts(value: object) -> Sequence[object] | None:
     """The parts of a tuple, list or record, None for anything else."""
     if isinstance(value, tuple | list):
@@ -232,7 +247,7 @@ def _all_known(values: Sequence[object]) -> bool:
 
 def contains_dynamic(value: object) -> bool:
     """Whether a value depends on elements."""
-    if isinstance(value, Dynamic):
+    if isinstance(value, Dynamic | Once):
         return True
     own = parts(value)
     return own is not None and any(contains_dynamic(p) for p in own)

@@ -1,11 +1,14 @@
 """Expressions of the element language. A node of a class without a row here is refused."""
 
 import ast
+import inspect
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from astjit.frontend.attributes import attribute
 from astjit.frontend.elements import operators
+from astjit.frontend.elements.advice import of_method
 from astjit.frontend.elements.environment import Conflict, Environment, Record, joined
 from astjit.frontend.elements.frames import Frame, shown
 from astjit.frontend.elements.kinds import BOOL, Dynamic
@@ -34,7 +37,8 @@ def lower(frame: Frame, node: ast.expr) -> object:
     """
     handler = _HANDLERS.get(type(node))
     if handler is None:
-        raise frame.error("AJ101", node, _WORDS.get(type(node), type(node).__name__))
+        seen = _WORDS.get(type(node), type(node).__name__)
+        raise frame.error("AJ101", node, seen, "a value that the function returns")
     return handler(frame, node)
 
 
@@ -71,9 +75,7 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> object:
 
 @handles(ast.NamedExpr)
 def _walrus(frame: Frame, node: ast.NamedExpr) -> object:
-    value = lower(frame, node.value)
-    if frame.temporaries:
-        raise frame.error("AJ101", node, "`:=` in a comprehension", "a loop")
+    value = frame.kept(node, lower(frame, node.value))
     frame.bind(node.target.id, value)
     return value
 
@@ -134,8 +136,8 @@ def choose(
         frame,
         node,
         condition,
-        lambda: frame.hold(_CHOSEN, then()),
-        lambda: frame.hold(_CHOSEN, other()),
+        lambda: frame.hold(_CHOSEN, frame.kept(node, then())),
+        lambda: frame.hold(_CHOSEN, frame.kept(node, other())),
     )
     value = frame.environment.names[_CHOSEN].value
     del frame.environment.names[_CHOSEN]
@@ -197,6 +199,19 @@ def _attribute(frame: Frame, node: ast.Attribute) -> object:
     return attribute_of(frame, node, owner, node.attr)
 
 
+def _of_class(frame: Frame, node: ast.AST, owner: Record, name: str) -> object:
+    """What the class of a record has: a method that is bound to the record, or a plain value."""
+    found = inspect.getattr_static(owner.cls, name, None)
+    if isinstance(found, types.FunctionType):
+        function = frame.opened(node, lambda: attribute(frame.lowering.session, owner.cls, name))
+        if isinstance(function, types.FunctionType):
+            return types.MethodType(function, owner)
+    if type(found) in (int, float, bool, str, tuple):
+        return frame.opened(node, lambda: attribute(frame.lowering.session, owner.cls, name))
+    seen = f"`.{name}` of a {owner.cls.__name__}"
+    raise frame.error("AJ103", node, seen, "a field or a method of it")
+
+
 def attribute_of(frame: Frame, node: ast.AST, owner: object, name: str) -> object:
     """`owner.name`.
 
@@ -206,10 +221,10 @@ def attribute_of(frame: Frame, node: ast.AST, owner: object, name: str) -> objec
     if isinstance(owner, Record):
         if name in owner.names:
             return owner.values[owner.names.index(name)]
-        raise frame.error("AJ103", node, f"`.{name}` of a {owner.cls.__name__}")
+        return _of_class(frame, node, owner, name)
     if isinstance(owner, Dynamic):
         seen = f"`.{name}` of {shown(owner)}"
-        raise frame.error("AJ103", node, seen, f"torch.{name}(...) if it is a function")
+        raise frame.error("AJ103", node, seen, of_method(name))
     if isinstance(owner, tuple) and name in getattr(type(owner), "_fields", ()):
         return owner[type(owner)._fields.index(name)]  # type: ignore[attr-defined]
     session = frame.lowering.session

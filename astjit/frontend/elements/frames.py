@@ -14,6 +14,7 @@ from astjit.frontend.elements.environment import (
     Conflict,
     Environment,
     Exit,
+    Once,
 )
 from astjit.frontend.elements.kinds import Dynamic
 from astjit.frontend.elements.names import assigned, read
@@ -90,6 +91,17 @@ class Frame:
         for _, name, place in reversed(self.lowering.calls[1:]):
             made.add_note(f"{name} is called at {place}")
         return made
+
+    def kept(self, node: ast.AST, value: object) -> object:
+        """A value that something holds on to.
+
+        Raises:
+            ElementError: if it is an iterator, which has nothing left when it is asked again.
+        """
+        if isinstance(value, Once):
+            seen = "an iterator, which changes when it is asked"
+            raise self.error("AJ103", node, seen, "its items: tuple(...), [...]")
+        return value
 
     @contextmanager
     def at(self, node: ast.AST) -> Iterator[None]:
@@ -202,6 +214,8 @@ def shown(value: object) -> str:
     """A value in an error."""
     if isinstance(value, Dynamic):
         return str(value.kind)
+    if isinstance(value, Once):
+        return "an iterator"
     if isinstance(value, tuple | list):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, bool | int | float | str) or value is None:

@@ -8,14 +8,15 @@ round(x)                         to even, an int
 import ast
 import builtins
 import math
-from collections.abc import Callable, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astjit.frontend.carriers import Int
+from astjit.frontend.carriers import Float, Int
 from astjit.frontend.elements import operators
 from astjit.frontend.elements.containers import iterated, static
-from astjit.frontend.elements.environment import Record, contains_dynamic
+from astjit.frontend.elements.environment import Once, Record, contains_dynamic
 from astjit.frontend.elements.expressions import choose
 from astjit.frontend.elements.frames import Frame, shown
 from astjit.frontend.elements.kinds import (
@@ -40,8 +41,10 @@ _OF_FLOATS = {
     **{getattr(math, n): f"torch.{n}" for n in ("sqrt", "exp", "expm1", "log2", "log10", "log1p")},
     **{getattr(math, n): f"torch.{n}" for n in ("sin", "cos", "tan", "asin", "acos", "atan")},
     **{getattr(math, n): f"torch.{n}" for n in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
-    **{getattr(math, n): f"torch.{n}" for n in ("erf", "erfc", "atan2", "copysign", "fmod")},
+    **{getattr(math, n): f"torch.{n}" for n in ("erf", "erfc", "copysign", "fmod")},
     **{getattr(math, n): f"torch.{n}" for n in ("exp2", "nextafter") if hasattr(math, n)},
+    math.atan2: "torch.atan2",
+    math.hypot: "torch.hypot",
     math.fabs: "torch.abs",
     math.pow: "torch.pow",
     math.radians: "torch.deg2rad",
@@ -61,7 +64,7 @@ def _floats(frame: Frame, node: ast.AST, values: Args) -> Kind:
 
 
 def of_math(frame: Frame, node: ast.AST, function: Any, args: Args) -> object:
-    """A function of the math module on elements, NotImplemented for one that is not known."""
+    """A function of the math module on elements."""
     region = frame.region
     if function in _TO_INT:
         return _whole(frame, node, _TO_INT[function], *args)
@@ -72,24 +75,22 @@ def of_math(frame: Frame, node: ast.AST, function: Any, args: Args) -> object:
         kind = _floats(frame, node, args)
         logs = [guarded(frame, node, lambda a=a: region.op("log", kind, a)) for a in args]  # type: ignore[misc]
         return logs[0] if len(logs) == 1 else operators.binary(frame, node, ast.Div(), *logs)
-    if function is math.hypot and len(args) == 2:
-        kind = _floats(frame, node, args)
-        return guarded(frame, node, lambda: region.op("hypot", kind, *args))
-    name = _OF_FLOATS.get(function)
-    if name is None:
-        return NotImplemented
     _count(frame, node, args, 2 if function in _PAIRS else 1)
-    kind = _floats(frame, node, args)
+    name, kind = _OF_FLOATS[function], _floats(frame, node, args)
+    if function in _TENSORS_ONLY:
+        args = [Dynamic(region.real(a, kind), kind) for a in args]
     return guarded(frame, node, lambda: torch_row(region, name, kind, *args))
 
 
-_PAIRS = (math.atan2, math.copysign, math.fmod, math.pow, getattr(math, "nextafter", None))
+_PAIRS = (math.atan2, math.copysign, math.fmod, math.hypot, math.pow)
+_PAIRS = (*_PAIRS, *(getattr(math, n) for n in ("nextafter",) if hasattr(math, n)))
+_TENSORS_ONLY = (math.atan2, math.hypot)  # torch gives numbers to neither
 
 
 def _count(frame: Frame, node: ast.AST, args: Args, *wanted: int) -> None:
     if len(args) not in wanted:
-        seen = f"{len(args)} arguments, not {' or '.join(map(str, wanted))}"
-        raise frame.error("AJ109", node, seen)
+        numbers = " or ".join(map(str, wanted))
+        raise frame.error("AJ109", node, f"{len(args)} arguments", f"{numbers} of them")
 
 
 def _whole(frame: Frame, node: ast.AST, row: str, *args: object) -> object:
@@ -227,21 +228,31 @@ def _range(frame: Frame, node: ast.AST, args: Args) -> object:
     return operators.known(frame, node, lambda: range(*numbers))
 
 
-def _zip(frame: Frame, node: ast.AST, args: Args) -> object:
-    return list(zip(*(iterated(frame, node, a) for a in args), strict=False))
+def _once(items: Iterable[object], *sources: object) -> Once:
+    """What an iterator over others gives."""
+    found = [s for s in sources if isinstance(s, Once)]
+    reads = frozenset[str]().union(*(s.reads for s in found))
+    return Once(tuple(items), reads, any(s.stops for s in found))
+
+
+def _zip(frame: Frame, node: ast.AST, args: Args, strict: bool = False) -> object:
+    taken = [iterated(frame, node, a) for a in args]
+    if strict and len({len(t) for t in taken}) > 1:
+        raise frame.error("AJ111", node, "Python raises ValueError: one is longer than another")
+    return _once(zip(*taken, strict=False), *args)
 
 
 def _enumerate(frame: Frame, node: ast.AST, args: Args) -> object:
     _count(frame, node, args, 1, 2)
     first = static(frame, node, args[1]) if len(args) == 2 else 0
-    return list(enumerate(iterated(frame, node, args[0]), first))  # type: ignore[arg-type]
+    return _once(enumerate(iterated(frame, node, args[0]), first), args[0])  # type: ignore[arg-type]
 
 
 def _reversed(frame: Frame, node: ast.AST, args: Args) -> object:
     _count(frame, node, args, 1)
     if isinstance(args[0], range):
         return args[0][::-1]
-    return iterated(frame, node, args[0])[::-1]
+    return _once(iterated(frame, node, frame.kept(node, args[0]))[::-1])
 
 
 def _tuple(frame: Frame, node: ast.AST, args: Args) -> object:
@@ -256,17 +267,32 @@ def _list(frame: Frame, node: ast.AST, args: Args) -> object:
 def _isinstance(frame: Frame, node: ast.AST, args: Args) -> object:
     """Of an element: whether the class is that of its kind."""
     _count(frame, node, args, 2)
-    value, classes = args
+    value, classes = frame.kept(node, args[0]), args[1]
+    if isinstance(classes, types.UnionType):
+        classes = classes.__args__
+    found = classes if isinstance(classes, tuple) else (classes,)
+    return any(is_of(frame, node, value, c) for c in found)
+
+
+def is_of(frame: Frame, node: ast.AST, value: object, cls: object) -> bool:
+    """Whether a value is of a class, that of its kind if it is an element.
+
+    Raises:
+        ElementError: for what is no class, or one that decides that itself.
+    """
+    if not isinstance(cls, type):
+        raise frame.error("AJ103", node, "isinstance() of what is no class", "a class")
     if isinstance(value, Record):
         own: type = value.cls
-    elif isinstance(value, Dynamic):
-        own = {BOOL: bool, INT: int}.get(value.kind, float)
+    elif isinstance(value, Dynamic | Int | Float):
+        own = {BOOL: bool, INT: int}.get(kind_of(value), float)
     else:
         own = type(value)
-    found = classes if isinstance(classes, tuple) else (classes,)
-    if not all(isinstance(c, type) for c in found):
-        raise frame.error("AJ103", node, "isinstance() of what is no class")
-    return any(issubclass(own, c) for c in found)
+    if type(cls).__instancecheck__ is not type.__instancecheck__:
+        if isinstance(value, Record | Dynamic):
+            return issubclass(own, cls)
+        return isinstance(value, cls)
+    return issubclass(own, cls)
 
 
 _BUILTINS: dict[object, Handler] = {
@@ -302,7 +328,8 @@ def is_known(function: object) -> bool:
         function in _BUILTINS
         or function in _TO_INT
         or function in _ASKED
-        or (function in _OF_FLOATS or function in (math.log, math.hypot))
+        or function in _OF_FLOATS
+        or function is math.log
     )
 
 
@@ -312,9 +339,13 @@ def of_python(frame: Frame, node: ast.AST, function: Any, args: Args, named: Nam
     Raises:
         ElementError: for arguments that it does not take here.
     """
+    if function is zip and set(named) == {"strict"}:
+        return _zip(frame, node, args, bool(static(frame, node, named["strict"])))
+    if function in (sum, enumerate) and set(named) == {"start"} and len(args) == 1:
+        args, named = (*args, named["start"]), {}
     if named:
-        name = next(iter(named))
-        raise frame.error("AJ109", node, f"{function.__name__}({name}=...) on elements")
+        seen = f"{function.__name__}({next(iter(named))}=...) on elements"
+        raise frame.error("AJ109", node, seen, "a loop that does the same")
     if function in _BUILTINS:
         try:
             return _BUILTINS[function](frame, node, args)

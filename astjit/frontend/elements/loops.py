@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astjit.frontend.elements.carried import Carried, alike, form_of, params, walk
-from astjit.frontend.elements.containers import iterated
+from astjit.frontend.elements.comprehensions import looped_over
 from astjit.frontend.elements.environment import (
     HOLE,
     RETURNED,
@@ -105,7 +105,7 @@ def _while(frame: Frame, node: ast.While) -> None:
 def _for(frame: Frame, node: ast.For) -> None:
     source = lower(frame, node.iter)
     if not isinstance(source, range | Span):
-        _unroll(frame, node, iterated(frame, node.iter, source))
+        _unroll(frame, node, looped_over(frame, node, source))
         return
     bounds = (source.start, source.stop, source.step)
     count = len(source) if isinstance(source, range) else 0

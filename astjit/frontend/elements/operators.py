@@ -54,8 +54,14 @@ _COMPARISONS: dict[type[ast.AST], tuple[str, Callable[[Any, Any], object]]] = {
 _MOST = 64  # multiplications of an integer power
 
 
-def known(frame: Frame, node: ast.AST, compute: Callable[[], object]) -> object:
+def known(frame: Frame, node: ast.AST, compute: Callable[[], object], instead: str = "") -> object:
     """What Python computes of values known now.
+
+    Args:
+        frame: where errors come from.
+        node: for the location.
+        compute: does it.
+        instead: what to write where it cannot be done now.
 
     Raises:
         ElementError: where it raises.
@@ -66,11 +72,19 @@ def known(frame: Frame, node: ast.AST, compute: Callable[[], object]) -> object:
         seen = f"Python raises {type(error).__name__}: {error}"
         raise frame.error("AJ111", node, seen) from error
     except Stop as stop:
-        raise frame.error("AJ102", node, stop.reason) from None
+        raise frame.error("AJ102", node, stop.reason, instead) from None
 
 
-def guarded(frame: Frame, node: ast.AST, compute: Callable[[], Dynamic]) -> Dynamic:
+def guarded(
+    frame: Frame, node: ast.AST, compute: Callable[[], Dynamic], instead: str = ""
+) -> Dynamic:
     """What a row gives.
+
+    Args:
+        frame: where errors come from.
+        node: for the location.
+        compute: appends the row.
+        instead: what to write where torch has no such operation.
 
     Raises:
         ElementError: where a number does not fit 64 bits, or torch has no such operation.
@@ -81,7 +95,7 @@ def guarded(frame: Frame, node: ast.AST, compute: Callable[[], Dynamic]) -> Dyna
     except OverflowError as error:
         raise frame.error("AJ112", node, str(error)) from error
     except (ShapeMismatch, TypeError, NotImplementedError) as error:
-        raise frame.error("AJ103", node, str(error)) from error
+        raise frame.error("AJ103", node, str(error), instead) from error
 
 
 def binary(frame: Frame, node: ast.AST, op: ast.AST, left: object, right: object) -> object:
@@ -91,7 +105,8 @@ def binary(frame: Frame, node: ast.AST, op: ast.AST, left: object, right: object
         ElementError: for operands that have no such operator.
     """
     if type(op) not in _SIGNS:
-        raise frame.error("AJ101", node, f"the operator {type(op).__name__} on elements")
+        seen = f"the operator {type(op).__name__} on elements"
+        raise frame.error("AJ101", node, seen, "sums of products, or matrices outside")
     sign, compute = _SIGNS[type(op)]
     if not contains_dynamic(left) and not contains_dynamic(right):
         _refuse_tensors(frame, node, left, right)
@@ -247,6 +262,11 @@ def truth(frame: Frame, node: ast.AST, value: object) -> object:
     _refuse_tensors(frame, node, value)
     if isinstance(value, tuple | list):
         return bool(value)
+    if isinstance(value, Record):
+        if hasattr(value.cls, "__bool__") or hasattr(value.cls, "__len__"):
+            seen = f"the truth of a {value.cls.__name__}, which it computes itself"
+            raise frame.error("AJ103", node, seen, "a condition on its fields")
+        return True
     return known(frame, node, lambda: bool(test(frame.lowering.session, value)))
 
 

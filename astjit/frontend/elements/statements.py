@@ -17,11 +17,13 @@ from astjit.frontend.elements.environment import (
     RETURNED,
     Environment,
     Exit,
+    Record,
     anything,
     joined,
 )
-from astjit.frontend.elements.expressions import branch, lower
+from astjit.frontend.elements.expressions import attribute_of, branch, lower
 from astjit.frontend.elements.frames import Frame
+from astjit.frontend.elements.functions import is_of
 from astjit.frontend.elements.kinds import Dynamic
 from astjit.frontend.elements.names import leaves
 from astjit.frontend.elements.operators import truth
@@ -56,6 +58,13 @@ _WORDS: dict[type[ast.stmt], str] = {
     ast.AsyncWith: "`async with`",
 }
 _INSTEAD: dict[type[ast.stmt], str] = {
+    ast.With: "the body alone, with what it manages around the call of this function",
+    ast.Try: "an `if` on what may fail, such as a divisor",
+    ast.ClassDef: "a class outside: a NamedTuple or a frozen dataclass",
+    ast.Delete: "nothing: a name may stay",
+    ast.AsyncFunctionDef: "a plain function",
+    ast.AsyncFor: "`for`",
+    ast.AsyncWith: "the body alone",
     ast.Raise: "return a value that says so, such as math.nan",
     ast.Import: "an import at the top of the file",
     ast.ImportFrom: "an import at the top of the file",
@@ -141,6 +150,8 @@ def _expression(frame: Frame, node: ast.Expr) -> None:
 @handles(ast.Assign)
 def _assign(frame: Frame, node: ast.Assign) -> None:
     value = lower(frame, node.value)
+    if len(node.targets) > 1:
+        frame.kept(node, value)
     for target in node.targets:
         assign(frame, target, value)
 
@@ -157,7 +168,7 @@ def _annotated(frame: Frame, node: ast.AnnAssign) -> None:
     if not isinstance(node.target, ast.Name):
         raise frame.error("AJ101", node, "a store to an object", "a local variable")
     if node.value is not None:
-        frame.bind(node.target.id, lower(frame, node.value))
+        frame.bind(node.target.id, frame.kept(node, lower(frame, node.value)))
 
 
 @handles(ast.AugAssign)
@@ -173,7 +184,7 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
 
 @handles(ast.Return)
 def _return(frame: Frame, node: ast.Return) -> None:
-    value = None if node.value is None else lower(frame, node.value)
+    value = None if node.value is None else frame.kept(node, lower(frame, node.value))
     frame.hold(RETURNED, value)
     frame.environment.leave(Exit.RETURN)
 
@@ -193,7 +204,8 @@ def _continue(frame: Frame, node: ast.Continue) -> None:
 @handles(ast.FunctionDef)
 def _function(frame: Frame, node: ast.FunctionDef) -> None:
     if node.decorator_list:
-        raise frame.error("AJ101", node.decorator_list[0], "a decorator of an inner function")
+        seen = "a decorator of an inner function"
+        raise frame.error("AJ101", node.decorator_list[0], seen, "a call of it where it is needed")
     frame.hold(node.name, local(frame, node, node.name))
 
 
@@ -213,7 +225,7 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
 
 @handles(ast.Match)
 def _match(frame: Frame, node: ast.Match) -> None:
-    _case(frame, node, lower(frame, node.subject), 0)
+    _case(frame, node, frame.kept(node.subject, lower(frame, node.subject)), 0)
 
 
 def _case(frame: Frame, node: ast.Match, subject: object, at: int) -> None:
@@ -263,12 +275,15 @@ def _fits(
             return found
         case ast.MatchAs(pattern=None, name=None):
             return True
-        case ast.MatchAs(pattern=None, name=str(name)):
+        case ast.MatchAs(pattern=inner, name=str(name)):
+            holds = True if inner is None else _fits(frame, inner, subject, captured)
             captured[name] = subject
-            return True
+            return holds
         case ast.MatchSequence(patterns=patterns):
             return _sequence(frame, pattern, patterns, subject, captured)
-    raise frame.error("AJ101", pattern, f"a pattern {type(pattern).__name__}")
+        case ast.MatchClass():
+            return _instance(frame, pattern, subject, captured)
+    raise frame.error("AJ101", pattern, "a pattern of a mapping", "`if` on its items")
 
 
 def _sequence(
@@ -278,12 +293,59 @@ def _sequence(
     subject: object,
     captured: dict[str, object],
 ) -> object:
-    if any(isinstance(p, ast.MatchStar) for p in patterns):
-        raise frame.error("AJ101", pattern, "a star in a pattern")
-    if not isinstance(subject, tuple | list) or len(subject) != len(patterns):
+    stars = [i for i, p in enumerate(patterns) if isinstance(p, ast.MatchStar)]
+    least = len(patterns) - len(stars)
+    if not isinstance(subject, tuple | list) or len(subject) < least:
         return False
+    if not stars and len(subject) != least:
+        return False
+    taken = list(subject)
+    if stars:
+        (at,) = stars
+        star, end = patterns[at], len(subject) - (least - at)
+        assert isinstance(star, ast.MatchStar)
+        if star.name is not None:
+            captured[star.name] = taken[at:end]
+        taken[at:end] = []
+        patterns = [*patterns[:at], *patterns[at + 1 :]]
+    return _both(frame, pattern, list(zip(patterns, taken, strict=True)), captured)
+
+
+def _instance(
+    frame: Frame, pattern: ast.MatchClass, subject: object, captured: dict[str, object]
+) -> object:
+    """Whether a class pattern fits: of numbers and texts, of records and of namedtuples."""
+    cls = lower(frame, pattern.cls)
+    if not isinstance(cls, type):
+        raise frame.error("AJ111", pattern.cls, "Python raises TypeError: no class")
+    if not is_of(frame, pattern, subject, cls):
+        return False
+    positional, named = pattern.patterns, pattern.kwd_attrs
+    if cls in _MATCH_THEMSELVES and len(positional) <= 1 and not named:
+        return _both(frame, pattern, [(p, subject) for p in positional], captured)
+    names = [*getattr(cls, "__match_args__", ())[: len(positional)], *named]
+    own = subject.names if isinstance(subject, Record) else getattr(subject, "_fields", ())
+    if len(names) != len(positional) + len(named) or not set(names) <= set(own):
+        seen = f"a pattern of a {cls.__name__} with other than its fields"
+        raise frame.error("AJ101", pattern, seen, "`if` and isinstance()")
+    parts = [
+        (one, attribute_of(frame, pattern, subject, name))
+        for one, name in zip([*positional, *pattern.kwd_patterns], names, strict=True)
+    ]
+    return _both(frame, pattern, parts, captured)
+
+
+_MATCH_THEMSELVES = (bool, int, float, str, tuple, list, dict)
+
+
+def _both(
+    frame: Frame,
+    pattern: ast.pattern,
+    parts: Sequence[tuple[ast.pattern, object]],
+    captured: dict[str, object],
+) -> object:
     found: object = True
-    for one, part in zip(patterns, subject, strict=True):
+    for one, part in parts:
         found = operators.both(frame, pattern, found, _fits(frame, one, part, captured))
     return found
 

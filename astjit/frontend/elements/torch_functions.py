@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from astjit.frontend import torch_api
+from astjit.frontend.elements import advice
 from astjit.frontend.elements.frames import Frame
 from astjit.frontend.elements.kinds import (
     BOOL,
@@ -78,7 +79,7 @@ def of_torch(frame: Frame, node: ast.AST, function: Any, args: Args, named: Name
         whole = not kind.is_float and kind != BOOL
         return region.converted(Dynamic(found, kind), INT) if whole else Dynamic(found, kind)
 
-    return guarded(frame, node, made)
+    return guarded(frame, node, made, advice.of_torch(name))
 
 
 def _is_operand(value: object) -> bool:
