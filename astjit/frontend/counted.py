@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from astjit.frontend.flow import Flow, Names, blocks, flow_of, header, inside, written
 from astjit.frontend.order import READ, WRITE, captured, events, nested_scopes
-from astjit.frontend.scopes import parameters
+from astjit.frontend.scopes import parameters, scope_of
 from astjit.frontend.syntax import at, text
 
 _TAKEN = (
@@ -38,7 +38,10 @@ def flow_of_function(node: ast.FunctionDef) -> Flow | None:
         return None
     nested = list(nested_scopes(ast.Module(node.body, [])))
     shared: Names = frozenset().union(*map(captured, nested))
-    return flow_of(node.body, frozenset(parameters(node.args)), shared, lambda with_: True)
+    made = flow_of(node.body, frozenset(parameters(node.args)), shared, lambda with_: True)
+    own = frozenset(scope_of(node).bound)  # a read shows that a name is bound, not in which scope
+    made.before = {statement: names & own for statement, names in made.before.items()}
+    return made
 
 
 def counts(iterable: ast.expr) -> ast.Call | None:

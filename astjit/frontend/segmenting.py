@@ -219,6 +219,8 @@ class Cutter:
             for part in block:
                 yield from (name for name in self._exposed(part) if name not in known)
                 known |= self._sure([part])
+                if self.flow.after[id(part)] is None:
+                    break  # what follows never runs, and what it reads is kept by nobody
         rest = [node.target] if isinstance(node, ast.For) else []
         rest += [handler.type for handler in getattr(node, "handlers", [])]
         rest += [case.guard for case in getattr(node, "cases", [])]

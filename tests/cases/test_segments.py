@@ -175,6 +175,19 @@ def without_gradients(x, y):
     return c
 
 
+@row(2)
+def statements_that_never_run(x, y):
+    n = x.dim() + 1
+    if y.sum() > 1:
+        pass
+    try:
+        raise ValueError("by hand")
+        n = n + 1
+    except ValueError:
+        note("caught")
+    return x * y
+
+
 def loud(x, by=2.0):
     y = x * by
     note("loud")

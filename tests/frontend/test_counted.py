@@ -60,6 +60,8 @@ def test_a_list_of_another_scope_is_none_of_the_functions():
     """It would be assigned after the loop, and so be a local variable of the copy."""
     source = "def f(h):\n  for t in range(9):\n    STORE.append(h)\n"
     assert plan(source)[3] == ()
+    read_before = source.replace("for t", "STORE.append(h)\n  for t")
+    assert plan(read_before)[3] == ()
 
 
 def test_ranges():

@@ -140,6 +140,20 @@ def test_the_test_of_a_tensor_is_a_segment_of_its_own():
     assert Cutter(tree, marks, function).test(tree.body[0]) is None
 
 
+def test_what_never_runs_reads_nothing():
+    text = """
+        a = c + 1
+        print(x)
+        try:
+            raise ValueError
+            b = a + 1
+        except ValueError:
+            y = x * 2
+        return y
+    """
+    assert cut(text, "print(x)") == ["c -> : 1", "S", "x y -> return: 2"]
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
