@@ -2,7 +2,8 @@
 
 A piece is a file of templates/TARGET/helpers; its first line names the pieces it needs. A text uses
 a piece if it mentions an identifier that the piece defines; overloads of `load`, `store` and the
-like are told apart by the memory types that the text mentions.
+like are told apart by the memory types that the text mentions. A piece called NAME_f64 has the
+overloads for doubles: a text without doubles does not get it.
 """
 
 import re
@@ -23,6 +24,7 @@ _DEFINES = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_DOUBLE = re.compile(r"\bdouble\b|\b\d+(?:\.\d*(?:e[-+]?\d+)?|e[-+]?\d+)(?![\w.])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,5 +82,11 @@ def closure(target: str, wanted: set[str]) -> list[Piece]:
 
 def used_pieces(target: str, text: str, overloaded: frozenset[str] = frozenset()) -> set[str]:
     """Pieces that define an identifier of `text`; identifiers in `overloaded` are not looked up."""
-    words = set(_WORD.findall(re.sub(r"//[^\n]*", "", text))) - overloaded
-    return {name for name, piece in pieces(target).items() if piece.defines & words}
+    code = re.sub(r"//[^\n]*", "", text)
+    words = set(_WORD.findall(code)) - overloaded
+    doubles = _DOUBLE.search(code) is not None
+    return {
+        name
+        for name, piece in pieces(target).items()
+        if piece.defines & words and (doubles or not name.endswith("_f64"))
+    }

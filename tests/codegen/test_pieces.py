@@ -65,3 +65,10 @@ def test_pieces_are_found_by_the_names_a_text_mentions():
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
 def test_every_combine_has_a_struct(target, combine):
     assert used_pieces(target, f"{combine}::combine(a, b)")
+
+
+def test_doubles_get_their_overloads():
+    assert used_pieces("cpu", "float y = exp(x);") == {"exp"}
+    assert used_pieces("cpu", "float y = exp(1.0f + x * 2e-3f) / 3.f;") == {"exp"}
+    for text in ("double y = exp(x);", "y = (float)exp(2.0);", "y = exp(1e-05);", "y = exp(2.);"):
+        assert used_pieces("cpu", text) == {"exp", "exp_f64"}, text

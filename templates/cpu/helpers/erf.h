@@ -10,5 +10,4 @@ HELPER vf erf(vf x) {
   const vf large = 1.0f - (exp_reduced<127>(q, biased) + 1.0f) * (vf)(biased << 23);
   return with_sign_of(x, a < 1.0f ? small : large);
 }
-HELPER double erf(double x) { return __builtin_erf(x); }
 HELPER float erf(float x) { return erf(fill(x))[0]; }

@@ -29,7 +29,5 @@ HELPER vf exp2(vf x) {
                     0.693147182f);
   return times_power(fma(r, q, fill(1.0f)), biased);
 }
-HELPER double exp(double x) { return __builtin_exp(x); }
 HELPER float exp(float x) { return exp(fill(x))[0]; }
-HELPER double exp2(double x) { return __builtin_exp2(x); }
 HELPER float exp2(float x) { return exp2(fill(x))[0]; }

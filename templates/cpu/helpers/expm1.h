@@ -6,5 +6,4 @@ HELPER vf expm1(vf x) {  // 2^n (e^r - 1) + (2^n - 1), halved on the way: 2^128 
   const vf y = 2.0f * fma(half, p, half - 0.5f);
   return x == 0.0f ? x : y;  // keeps -0.0
 }
-HELPER double expm1(double x) { return __builtin_expm1(x); }
 HELPER float expm1(float x) { return expm1(fill(x))[0]; }

@@ -44,11 +44,7 @@ HELPER vf log1p(vf x) {
   const vf y = fma(k, fill(0.693147182f), f + fma(k, fill(-1.90465421e-9f), log_rest(f)));
   return x == 0.0f ? x : log_checked(x, 1.0f + x, y);
 }
-HELPER double log(double x) { return __builtin_log(x); }
 HELPER float log(float x) { return log(fill(x))[0]; }
-HELPER double log2(double x) { return __builtin_log2(x); }
 HELPER float log2(float x) { return log2(fill(x))[0]; }
-HELPER double log10(double x) { return __builtin_log10(x); }
 HELPER float log10(float x) { return log10(fill(x))[0]; }
-HELPER double log1p(double x) { return __builtin_log1p(x); }
 HELPER float log1p(float x) { return log1p(fill(x))[0]; }

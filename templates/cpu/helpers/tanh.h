@@ -9,5 +9,4 @@ HELPER vf tanh(vf x) {
   const vf large = 1.0f - 2.0f / (e + 1.0f);
   return with_sign_of(x, a < 0.8f ? small : large);
 }
-HELPER double tanh(double x) { return __builtin_tanh(x); }
 HELPER float tanh(float x) { return tanh(fill(x))[0]; }
