@@ -8,6 +8,7 @@ import torch
 from astjit.config import Config
 from astjit.errors import AstjitError
 from astjit.frontend import torch_api
+from astjit.frontend.branches import Either
 from astjit.frontend.carriers import Number, Plain, carrier
 from astjit.frontend.equalities import equalities, root
 from astjit.frontend.layouts import dtype_of, input_type, pinned
@@ -54,6 +55,7 @@ class Capture:
         self.reads, self.config = reads, config
         self.sizes = LoopSizes()
         self.trace: Trace | None = None  # of a loop's body, while that is captured
+        self.either = Either()
         default = BY_TORCH[str(torch.get_default_dtype()).removeprefix("torch.")]
         self.function.default = default
         self.builder = Builder(self.function.body, self.sizes, default)
@@ -187,6 +189,7 @@ class Capture:
         """
         kind, made = tensor.kind, new.type
         refuse_overlap(kind)
+        self.either.check(tensor.place.storage, "is written", others=True)
         assert isinstance(made, TensorType)
         if self.trace is not None and tensor.place.storage not in self.trace.own:
             self.trace.writes.append((tensor, new))  # of each iteration, after the loop

@@ -25,16 +25,16 @@ _TAKEN = (
     *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.If, ast.For),
     *(ast.Pass, ast.Assert, ast.Raise),
 )
-_NEVER = (
+NEVER = (
     *(ast.NamedExpr, ast.Lambda, ast.Yield, ast.YieldFrom, ast.Await, ast.GeneratorExp),
     *(ast.ListComp, ast.SetComp, ast.DictComp),
 )
 Plan = tuple[tuple[str, ...], ...]
 
 
-def flow_of_function(node: ast.FunctionDef) -> Flow | None:
-    """The facts of a function that has counted loops, None for any other."""
-    if not any(isinstance(n, ast.For) and counts(n.iter) for n in ast.walk(node)):
+def flow_of_function(node: ast.FunctionDef, *, always: bool = False) -> Flow | None:
+    """The facts of a function that has counted loops, None for any other unless `always`."""
+    if not always and not any(isinstance(n, ast.For) and counts(n.iter) for n in ast.walk(node)):
         return None
     nested = list(nested_scopes(ast.Module(node.body, [])))
     shared: Names = frozenset().union(*map(captured, nested))
@@ -83,7 +83,7 @@ def _traceable(body: list[ast.stmt]) -> bool:
         return False
     if not all(isinstance(part, _TAKEN) for part in parts):
         return False
-    return not any(isinstance(part, _NEVER) for node in body for part in ast.walk(node))
+    return not any(isinstance(part, NEVER) for node in body for part in ast.walk(node))
 
 
 def _exposed(body: Iterable[ast.stmt], before: set[str]) -> frozenset[str]:
@@ -138,18 +138,19 @@ def traced(node: ast.For, plan: Plan, held: str, here: ast.expr) -> None:
         here: an expression for the local variables.
     """
     carried, assigned, _, lists, target = plan
-    first = [_told(held, "enter", here), *(_taken(held, "given", name) for name in carried)]
-    node.body = [*(at(s, node) for s in first), *node.body, at(_told(held, "leave", here), node)]
+    first = [told(held, "enter", here), *(taken_from(held, "given", name) for name in carried)]
+    node.body = [*(at(s, node) for s in first), *node.body, at(told(held, "leave", here), node)]
     names = dict.fromkeys((*assigned, *lists, *target))
-    node.orelse = [*(at(_taken(held, "ends", name), node) for name in names), *node.orelse]
+    node.orelse = [*(at(taken_from(held, "ends", name), node) for name in names), *node.orelse]
 
 
-def _told(held: str, what: str, here: ast.expr) -> ast.stmt:
+def told(held: str, what: str, here: ast.expr) -> ast.stmt:
+    """`held.what(here)`."""
     method = ast.Attribute(ast.Name(held, ast.Load()), what, ast.Load())
     return ast.Expr(ast.Call(method, [here], []))
 
 
-def _taken(held: str, which: str, name: str) -> ast.stmt:
+def taken_from(held: str, which: str, name: str) -> ast.stmt:
     """`if 'name' in held.which: name = held.which['name']`."""
 
     def values() -> ast.expr:

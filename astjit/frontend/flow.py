@@ -33,12 +33,14 @@ class Flow:
         after: names surely bound where it ends normally; None where it never does.
         live: names that may be read after it.
         caught: names that may be read if it raises.
+        always: names that functions defined inside may read at any time.
     """
 
     before: dict[int, Names] = field(default_factory=dict)
     after: dict[int, Names | None] = field(default_factory=dict)
     live: dict[int, Names] = field(default_factory=dict)
     caught: dict[int, Names] = field(default_factory=dict)
+    always: Names = NONE
 
 
 def header(node: ast.stmt) -> list[Event]:
@@ -155,7 +157,7 @@ def flow_of(
         always: names that may be read at any time, by functions defined in it.
         swallows: whether the managers of a `with` may swallow an exception.
     """
-    made = Flow()
+    made = Flow(always=always)
     _Bound(made, swallows).block(body, bound)
     _Live(made, swallows, always).block(body, always)
     return made

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from astjit.frontend import mutations, operators, stores
 from astjit.frontend import session as rules
+from astjit.frontend.arms import Choice, branch, chosen
 from astjit.frontend.attributes import attribute
 from astjit.frontend.classes import base, made, metaclass
 from astjit.frontend.codes import PerCode
@@ -27,7 +28,8 @@ from astjit.frontend.unpacking import each, unpack
 
 GLOBALS = "fn_globals"
 
-_COPIES: PerCode[types.CodeType] = PerCode()  # by the original
+Marks = frozenset[tuple[int, int | None]]  # lines and columns of conditions on tensors
+_COPIES: PerCode[dict[Marks, types.CodeType]] = PerCode()  # by the original
 
 
 class Hooks:
@@ -55,6 +57,9 @@ class Hooks:
             session.hooks.update(_of_session(session))
         vars(self).update(session.hooks)
         self.loop = functools.partial(Loop, session, function.__code__)
+        file = function.__code__.co_filename
+        self.choice = functools.partial(Choice, session, file)
+        self.chosen = functools.partial(chosen, session, file)
         self.here = locals
 
     def defaults(
@@ -223,6 +228,7 @@ def _of_session(session: Session) -> dict[str, object]:
     """The hooks that are the same for every function of a capture."""
     found: dict[str, Callable[..., object]] = {
         "context": context,
+        "branch": branch,
         "passing": passing,
         "made": made,
         "metaclass": metaclass,
@@ -236,26 +242,31 @@ def _of_session(session: Session) -> dict[str, object]:
     return {**shared, "base": base, "call": session.call}
 
 
-def known_copy(function: types.FunctionType) -> types.CodeType | None:
-    """The code of the capture copy, None if there is none yet."""
-    return _COPIES.get(function.__code__)
+def known_copies(function: types.FunctionType) -> tuple[types.CodeType, ...]:
+    """The code of the capture copies that there are."""
+    return tuple((_COPIES.get(function.__code__) or {}).values())
 
 
-def rewritten_code(function: types.FunctionType) -> types.CodeType:
-    """The code of the capture copy, made once for each function.
+def rewritten_code(function: types.FunctionType, marks: Marks = frozenset()) -> types.CodeType:
+    """The code of the capture copy, made once for each function and the `if`s taken whole in it.
 
     Raises:
         Stop: if there is no source.
     """
     code = function.__code__
-    if (known := _COPIES.get(code)) is not None:
-        return known
+    copies = _COPIES.get(code)
+    if copies is not None and marks in copies:
+        return copies[marks]
     source = source_of(function)
     kept_as_text = code.co_flags & __future__.annotations.compiler_flag
-    tree = rewrite(source.fresh_tree(), frozenset(code.co_freevars), annotations=not kept_as_text)
+    free = frozenset(code.co_freevars)
+    tree = rewrite(source.fresh_tree(), free, annotations=not kept_as_text, marks=marks)
     made = compiled(tree, code, hooks=True)
     mark_rewritten(made)
-    _COPIES.put(code, made)
+    if copies is None:
+        _COPIES.put(code, {marks: made})
+    else:
+        copies[marks] = made
     return made
 
 
@@ -265,7 +276,8 @@ def twin(
     defaults: tuple[tuple[object, ...] | None, dict[str, object] | None] = (None, None),
 ) -> types.FunctionType:
     """The capture copy of a function, with the function's own globals and cells."""
-    code = rewritten_code(function)
+    marks = hooks.session.branches.inside(function.__code__.co_filename)
+    code = rewritten_code(function, marks)
     own = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells = tuple(
         types.CellType(hooks) if name == HOOKS else own[name] for name in code.co_freevars

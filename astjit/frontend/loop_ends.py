@@ -122,7 +122,7 @@ class Ends:
         before, now = self.entry.before.get(name, _ABSENT), self.after.get(name, _ABSENT)
         param = self.entry.params.get(name)
         if param is None:
-            if name in self.carried | self.live and not _same(before, now):
+            if name in self.carried | self.live and not same(before, now):
                 raise Unlooped(f"{name} is another value after an iteration", again=True)
             return
         storage = param.place.storage
@@ -349,7 +349,8 @@ class Ends:
         capture.write(whole, made)
 
 
-def _same(before: object, now: object) -> bool:
+def same(before: object, now: object) -> bool:
+    """Whether two values are one object, or one plain value."""
     if now is before:
         return now is not _ABSENT
     plain = type(before) in _PLAIN and type(before) is type(now)

@@ -12,6 +12,7 @@ if astjit.is_compiling(): ...       True in code that is captured whole
 import functools
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -24,6 +25,24 @@ COMPILED = "__astjit__"  # what compiled functions carry
 
 OFF = [0]  # how many `disable` blocks are entered; entry functions look at it
 _LOCK = threading.Lock()
+
+
+@dataclass(slots=True)
+class Answer:
+    """What `is_compiling()` answers in one capture (decision D29).
+
+    Attributes:
+        compiling: the answer.
+        asked: whether anything asked.
+    """
+
+    compiling: bool = True
+    asked: bool = False
+
+    def give(self) -> bool:
+        """The answer, once asked for."""
+        self.asked = True
+        return self.compiling
 
 
 class Disable:

@@ -86,6 +86,7 @@ class Results:
     def _tensor(self, tensor: SymbolicTensor) -> Template:
         """The caller's own tensor, a view of its memory, or a result of the function."""
         place = tensor.place
+        self.session.capture.either.check(place.storage, "is returned or stored")
         own = place.storage.param
         if own is not None and not place.steps:
             return Fetched(own.path + tensor.alias)

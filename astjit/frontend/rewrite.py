@@ -15,7 +15,7 @@ from typing import Any
 from astjit.frontend.counted import flow_of_function
 from astjit.frontend.statements import Statements
 from astjit.frontend.stops import HOOKS
-from astjit.frontend.syntax import Mangler, at, hook, index, only_names, text
+from astjit.frontend.syntax import Mangler, at, hook, index, no_arguments, only_names, text
 
 _UNSUPPORTED = {
     ast.Await: "await",
@@ -26,8 +26,15 @@ _UNSUPPORTED = {
 }
 
 
+_IN_FUNCTION = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)  # where they stand
+
+
 def rewrite(
-    node: ast.FunctionDef | ast.Lambda, free: frozenset[str], *, annotations: bool = True
+    node: ast.FunctionDef | ast.Lambda,
+    free: frozenset[str],
+    *,
+    annotations: bool = True,
+    marks: frozenset[tuple[int, int | None]] = frozenset(),
 ) -> ast.FunctionDef | ast.Lambda:
     """The tree with hooks.
 
@@ -35,8 +42,9 @@ def rewrite(
         node: a function's own tree, private names spelled out; it is changed.
         free: the names of its closure cells.
         annotations: those of variables in class bodies are evaluated, and not kept as text.
+        marks: lines and columns of the conditions of `if`s of which both arms are captured.
     """
-    return _Rewriter(free, annotations=annotations).function(node)
+    return _Rewriter(free, annotations=annotations, marks=marks).function(node)
 
 
 class _Rewriter(Statements):
@@ -57,7 +65,10 @@ class _Rewriter(Statements):
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
     ) -> None:
         self.scopes.push(node)
-        self.flows.append(flow_of_function(node) if isinstance(node, ast.FunctionDef) else None)
+        flow = None
+        if isinstance(node, ast.FunctionDef):
+            flow = flow_of_function(node, always=bool(self.marks))
+        self.flows.append(flow)
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         else:
@@ -260,8 +271,15 @@ class _Rewriter(Statements):
         return made
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """`a if t else b`  =>  `H.chosen((line, column), t, lambda: a, lambda: b)` if marked."""
+        where: Any = (node.test.lineno, node.test.col_offset)
+        marked = where in self.marks and not self.scopes.in_class
+        stays = any(isinstance(part, _IN_FUNCTION) for part in ast.walk(node))
         self.generic_visit(node)
-        node.test = at(hook("test", node.test), node.test)
+        if marked and not stays:
+            arms = [ast.Lambda(no_arguments(), arm) for arm in (node.body, node.orelse)]
+            return hook("chosen", ast.Constant(where), node.test, *arms)
+        node.test = at(hook("branch", node.test), node.test)
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
@@ -278,12 +296,12 @@ class _Rewriter(Statements):
 
     # --- statements ---
 
-    def visit_If(self, node: ast.If) -> ast.AST:
+    def visit_While(self, node: ast.While) -> ast.AST:
         self.generic_visit(node)
         node.test = at(hook("test", node.test), node.test)
         return node
 
-    visit_While = visit_Assert = visit_If  # type: ignore[assignment]  # all have a test
+    visit_Assert = visit_While  # type: ignore[assignment]  # both have a test
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
         self.generic_visit(node)

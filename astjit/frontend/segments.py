@@ -15,18 +15,19 @@ import torch
 
 from astjit.config import Config
 from astjit.frontend import torch_api
+from astjit.frontend.branches import Branches
 from astjit.frontend.calls import call
 from astjit.frontend.capture import Capture
 from astjit.frontend.elements.lowering import Element, element_call
-from astjit.frontend.hooks import GLOBALS, Hooks, known_copy, twin
+from astjit.frontend.hooks import GLOBALS, Hooks, known_copies, twin
 from astjit.frontend.layouts import separate
 from astjit.frontend.loop_sizes import Unlooped
-from astjit.frontend.marks import disabled_by
+from astjit.frontend.marks import Answer, disabled_by
 from astjit.frontend.operations import Operations
 from astjit.frontend.outside import Outside
 from astjit.frontend.reads import CopyBack, Reads
 from astjit.frontend.results import Results
-from astjit.frontend.session import Answer, Session
+from astjit.frontend.session import Session
 from astjit.frontend.stops import RAISED, Facts, Failed, NeedsGrad, Stop, from_signal
 from astjit.frontend.stores import write_guards
 from astjit.frontend.symbolic import CURRENT, Handler, Mode
@@ -123,13 +124,16 @@ def _with_loops(segment: Segment, reads: Reads, config: Config, answer: Answer) 
     them alone where it is to blame, else all.
     """
     apart: dict[object, int | None] = {}
+    branches = Branches()
     while True:
         tried: list[object] = []
         again, RAISED.first = Reads(), None
         try:
-            made = _lower(segment, again, config, answer, apart, tried)
+            made = _lower(segment, again, config, answer, apart, tried, branches)
         except BaseException as error:
             ours = isinstance(error, Exception | Stop | Failed) and not from_signal(error)
+            if ours and branches.settle(error, loops=bool(tried)):
+                continue
             if not tried or not ours:
                 reads.take(again)
                 raise
@@ -151,16 +155,16 @@ def _lower(
     answer: Answer,
     apart: dict[object, int | None],
     tried: list[object],
+    branches: Branches,
 ) -> Function:
-    function = segment.function
-    signature = _signature(segment)
-    names = tuple(signature.parameters)
+    function, signature = segment.function, _signature(segment)
+    names, code = tuple(signature.parameters), function.__code__
     reads.parameters = _called(names)
-    code = function.__code__
     taken = {*names, *code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars}
     capture = Capture(function.__name__, reads, config, taken, segment.sized)
     outside = Outside(capture)
     session = Session(capture, outside, call, answer=answer, apart=apart, tried=tried)
+    session.branches = branches
     try:
         if not torch_api.state_is_plain():
             raise Stop("a mode, a function transform or autocast is active", whole=True)
@@ -193,7 +197,7 @@ def _lower(
     except RecursionError:
         raise _at_start(Stop("its calls nest too deeply to be captured"), code) from None
     except Stop as stop:
-        stop.inside(known_copy(function))
+        stop.inside(known_copies(function))
         _at_start(stop, code).facts = _facts(reads)
         raise
     except NeedsGrad as needs:

@@ -19,9 +19,11 @@ from typing import Any
 
 import torch
 
+from astjit.frontend.branches import Branches
 from astjit.frontend.capture import Capture
 from astjit.frontend.carriers import Float, Int
 from astjit.frontend.loop_sizes import Unlooped
+from astjit.frontend.marks import Answer
 from astjit.frontend.outside import Outside, is_container, is_mapping, is_sequence
 from astjit.frontend.shadows import GONE, UNTOUCHED, DictShadow, ListShadow
 from astjit.frontend.source import is_rewritten
@@ -32,24 +34,6 @@ from astjit.frontend.symbolic import SymbolicTensor
 TRUSTED = ("collections", "fractions", "decimal", "datetime", "types", "typing", "torch._tensor")
 """Modules whose classes' methods read nothing but the objects they are given."""
 PLAIN = (int, float, bool, str, bytes, type(None), complex, slice, range, Int, Float, torch.Size)
-
-
-@dataclass(slots=True)
-class Answer:
-    """What `is_compiling()` answers in one capture (decision D29).
-
-    Attributes:
-        compiling: the answer.
-        asked: whether anything asked.
-    """
-
-    compiling: bool = True
-    asked: bool = False
-
-    def give(self) -> bool:
-        """The answer, once asked for."""
-        self.asked = True
-        return self.compiling
 
 
 _IN_PYTHON = 1 << 9  # of the flags of a class
@@ -73,6 +57,7 @@ class Session:
         hooks: what rewritten code reaches, where it is the same for every function.
         apart: of loops how many iterations are captured by themselves: None for all.
         tried: loops that were captured as one.
+        branches: what is known of the `if`s on tensors.
     """
 
     capture: Capture
@@ -88,6 +73,7 @@ class Session:
     hooks: dict[str, object] = field(default_factory=dict)
     apart: dict[object, int | None] = field(default_factory=dict)
     tried: list[object] = field(default_factory=list)
+    branches: Branches = field(default_factory=Branches)
 
     def unchanged(self, what: str) -> None:
         """Raise Unlooped while the body of a loop is captured once for all iterations."""
@@ -295,6 +281,7 @@ def identical(session: Session, one: object, other: object) -> bool:
 
 def _place(session: Session, value: object) -> str | None:
     if isinstance(value, SymbolicTensor):
+        session.capture.either.check(value.place.storage, "is compared by `is`")
         return value.origin.path if value.origin is not None else None
     return session.outside.path(value)
 

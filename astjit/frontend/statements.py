@@ -9,6 +9,7 @@ a[f()] += g()         H.in_place_item('Add', *H.item_before(a, f()), g())
 import ast
 from typing import Any
 
+from astjit.frontend.branching import Arms, arms_of, both
 from astjit.frontend.counted import Plan, counts, plan_of, traced
 from astjit.frontend.flow import Flow
 from astjit.frontend.patterns import captures, described
@@ -31,10 +32,14 @@ class Statements(Transformer):
     Args:
         free: the names of the function's closure cells.
         annotations: the annotations of variables in class bodies are evaluated.
+        marks: lines and columns of the conditions of `if`s of which both arms are captured.
     """
 
-    def __init__(self, free: frozenset[str], *, annotations: bool) -> None:
+    def __init__(
+        self, free: frozenset[str], *, annotations: bool, marks: frozenset[tuple[int, int | None]]
+    ) -> None:
         super().__init__()
+        self.marks = marks
         self.scopes = Scopes(free)
         self.annotations = annotations
         self.flows: list[Flow | None] = []  # of the functions around a statement
@@ -213,6 +218,26 @@ class Statements(Transformer):
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         traced(node, plan, held, hook("here"))
         return [at(first, node), node]
+
+    def visit_If(self, node: ast.If) -> Any:
+        """`if test`."""
+        flow = self.flows[-1] if self.flows else None
+        if flow is not None and (node.test.lineno, node.test.col_offset) in self.marks:
+            arms = arms_of(node, flow)
+            if arms is not None and not any(map(self.outer_store, arms[0])):
+                return self._both(node, arms)
+        self.generic_visit(node)
+        node.test = at(hook("branch", node.test), node.test)
+        return node
+
+    def _both(self, node: ast.If, arms: Arms) -> list[ast.stmt]:
+        """An `if` of which both arms are captured."""
+        where: Any = (node.test.lineno, node.test.col_offset)
+        told: Any = arms
+        test = self.visit(node.test)
+        made = at(hook("choice", ast.Constant(where), ast.Constant(told), test), test)
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        return both(node, arms, self.fresh(), self.fresh(), made, hook("here"))
 
     def iterated(self, target: ast.expr, iterable: ast.expr) -> ast.expr:
         """What a loop with this target iterates over; the items are unpacked by a hook."""

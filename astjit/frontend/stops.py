@@ -12,7 +12,7 @@ import linecache
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import CodeType, FrameType
 
@@ -71,9 +71,10 @@ class Stop(BaseException):
             self.location = place(frame)
             self.source_line = linecache.getline(self.location.file, self.location.line)
 
-    def inside(self, code: CodeType | None) -> None:
-        """Find the place in the function whose capture copy has this code."""
-        self.own = next((where for own, where in reversed(self._frames) if own is code), None)
+    def inside(self, codes: Collection[CodeType]) -> None:
+        """Find the place in the function whose capture copies have this code."""
+        found = (where for own, where in reversed(self._frames) if any(own is c for c in codes))
+        self.own = next(found, None)
         self._frames = []
 
     def at(self, location: Location) -> "Stop":
@@ -175,11 +176,11 @@ def here() -> Location | None:
     return Location(code.co_filename, frame.f_lineno, function=code.co_qualname)
 
 
-def place_in(error: BaseException, code: CodeType | None) -> Location | None:
-    """Where an exception left the frame that runs this code."""
+def place_in(error: BaseException, codes: Collection[CodeType]) -> Location | None:
+    """Where an exception left the frame that runs one of these."""
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code is code:
+        if any(trace.tb_frame.f_code is code for code in codes):
             return _place(trace.tb_frame.f_code, trace.tb_lasti, trace.tb_lineno)
         trace = trace.tb_next
     return None

@@ -15,6 +15,11 @@ def hook(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(hooks, name, ast.Load()), list(arguments), [])
 
 
+def no_arguments() -> ast.arguments:
+    """The parameters of a function that has none."""
+    return ast.arguments([], [], None, [], [], None, [])
+
+
 def text(value: str) -> ast.Constant:
     """A string in the tree."""
     return ast.Constant(value)

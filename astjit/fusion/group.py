@@ -21,7 +21,7 @@ from astjit.fusion.loops import FOR, loop_group
 from astjit.fusion.lower import Lowering
 from astjit.fusion.names import Names, identifier
 from astjit.fusion.order import arranged
-from astjit.fusion.pieces import Unfit, Unit, checked_picks, reduces_all, root_of, unit_of
+from astjit.fusion.pieces import IF, Unfit, Unit, checked_picks, reduces_all, root_of, unit_of
 from astjit.fusion.reads import layout, memories, reads_of
 from astjit.ir.function import Function, Node
 from astjit.ir.value import Result, Value
@@ -114,7 +114,7 @@ class Grouping:
         if space.reduced:
             inputs, written, _ = memories(units, space, outputs, self.sizes)
             columns = layout(space, inputs, written).kind == "column"
-            if columns and any(n.op.kind is Kind.CONTROL for u in units for n in _inside(u)):
+            if columns and any(n.op.kind is Kind.CONTROL for u in units for n in _flows(u)):
                 raise Unfit("branches and loops are not combined along columns")
         return Cluster(units, space)
 
@@ -312,9 +312,10 @@ class Grouping:
         return "other merges were worth more"
 
 
-def _inside(unit: Unit) -> Iterable[Node]:
-    """The nodes in regions of a unit."""
-    return (n for piece in unit.pieces for region in piece.regions for n in region.walk())
+def _flows(unit: Unit) -> Iterable[Node]:
+    """The nodes of a unit that are not run for each element alike: in regions, and an `if`."""
+    yield from (piece for piece in unit.pieces if piece.op is IF)
+    yield from (n for piece in unit.pieces for region in piece.regions for n in region.walk())
 
 
 def _bytes(value: Value) -> int:

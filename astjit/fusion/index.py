@@ -18,6 +18,7 @@ from astjit.fusion.axes import Axis, moving
 from astjit.fusion.classes import Classes
 from astjit.fusion.demand import FULL, IOTA, PICK, Axes, Demand, Use, picked_axis, walks_of
 from astjit.fusion.pieces import (
+    IF,
     MAP,
     Unfit,
     Unit,
@@ -159,7 +160,7 @@ class _Indexer:
     def piece(self, piece: Node) -> None:
         if piece.op is PICK:
             self.pick(piece)
-        elif piece.op.kind is Kind.ELEMENTWISE or piece.op in (IOTA, FULL, MAP):
+        elif piece.op.kind is Kind.ELEMENTWISE or piece.op in (IOTA, FULL, MAP, IF):
             self.elementwise(piece)
         elif piece.op.kind is Kind.REDUCE:
             self.reduction(piece)

@@ -15,7 +15,7 @@ from astjit.types.shape import Sizes
 from astjit.types.tensor import ScalarType, TensorType
 
 SIZE = OPS["size"]
-_HOST = (OPS["add"], OPS["sub"], OPS["mul"])  # arithmetic of Python numbers that is the processor's
+HOST = (OPS["add"], OPS["sub"], OPS["mul"])  # arithmetic of Python numbers that is the processor's
 _MOST_NODES, _MOST_BUFFERS = 250, 24
 
 
@@ -56,7 +56,7 @@ def _check_node(node: Node, kind: TensorType, target: str, sizes: Sizes, own: se
     if node.op is SIZE:
         return
     if all(isinstance(r.type, ScalarType) for r in node.results):
-        if node.op not in _HOST:
+        if node.op not in HOST:
             raise Unfit(f"{node.op.name} of Python numbers in a loop")
         return
     scratch = Builder(Block(), sizes, location=node.location)

@@ -17,7 +17,7 @@ from astjit.fusion.demand import FULL, IOTA, PICK, picked_axis, standing
 from astjit.fusion.index import Space, aliases
 from astjit.fusion.local import Elsewhere, Local, Place
 from astjit.fusion.numbers import converted, narrow
-from astjit.fusion.pieces import CAST, MAP, Unit, call_of, is_view, view_source
+from astjit.fusion.pieces import CAST, IF, MAP, Unit, call_of, is_view, view_source
 from astjit.fusion.reads import Reads
 from astjit.fusion.regions import Inliner
 from astjit.ir.builder import Builder
@@ -100,14 +100,15 @@ class Lowering:
             return self.local(view_source(value), self._walk(value, here))
         assert isinstance(value, Result)
         assert isinstance(value.node, Node)
-        if value.node.op is MAP:
-            for result, local in zip(value.node.results, self._map(value.node, here), strict=True):
+        if value.node.op in (MAP, IF):
+            found = self._inlined(value.node, here)
+            for result, local in zip(value.node.results, found, strict=True):
                 self.locals[result, key[1]] = local
                 self._name(local, result.name)
             return self.locals[key]
-        self.locals[key] = made = self._piece(value.node, here)
-        self._name(made, value.name)
-        return made
+        self.locals[key] = local = self._piece(value.node, here)
+        self._name(local, value.name)
+        return local
 
     # -- indices --------------------------------------------------------------------------------
     def _place(self, axis: Axis | None, elsewhere: Elsewhere) -> Place:
@@ -241,15 +242,21 @@ class Lowering:
         ]
         return self._define(piece.result, self._once(piece.op, *operands, **piece.fields))
 
-    def _map(self, piece: Node, here: Elsewhere) -> list[Local]:
-        """A map's body in this one, on elements in their own dtypes."""
-        (region,) = piece.regions
+    def _inlined(self, piece: Node, here: Elsewhere) -> list[Local]:
+        """A map's body, or an `if` on a tensor, in this body: on elements in their own dtypes."""
         known: dict[Value, Value] = {}
-        for at, param in enumerate(region.params):
-            dtype = tensor_type(param).dtype
-            known[param] = self._operand(piece, at, dtype.compute, None, here)
+        for at, name in enumerate(piece.regions[0].params if piece.op is MAP else piece.values):
+            if isinstance(name.type, ScalarType):
+                known[name] = self._number(name)
+            else:
+                dtype = tensor_type(name).dtype.compute
+                known[name] = self._operand(piece, at, dtype, None, here)
         rounds = self.config.numerics == "eager"
         inner = Inliner(self.body, self.sizes, rounds, self.device, known)
+        if piece.op is IF:
+            inner.run([node := self.unit_of[piece].node])
+            return [Local(inner.value(result)) for result in node.results]
+        (region,) = piece.regions
         inner.run(region.nodes)
         dtypes = [tensor_type(r).dtype for r in piece.results]
         return [Local(value) for value in inner.ends(region.results, dtypes)]

@@ -5,8 +5,9 @@
             %t = sum %e ; %q = div %e, %t ; %y = to %q {dtype=bf16}
 
 Elementwise rows and reductions are their own only piece. A composite becomes the rows of its
-expansion (decision D7), widened to f32 around it when it rounds once (decision D8). A node that no
-kernel can compute has a reason instead.
+expansion (decision D7), widened to f32 around it when it rounds once (decision D8). An `if` on a
+tensor of one element is a row of its condition and of all that its arms read. A node that no kernel
+can compute has a reason instead.
 """
 
 from collections.abc import Iterator
@@ -15,8 +16,9 @@ from dataclasses import dataclass
 from astjit.errors import ShapeMismatch
 from astjit.fusion.describe import called
 from astjit.ir.builder import Builder
-from astjit.ir.function import Block, Node
-from astjit.ir.value import Result, Value
+from astjit.ir.function import Block, Node, make_node
+from astjit.ir.value import Result, Value, tensor_type
+from astjit.ir.walk import inputs
 from astjit.ops.rules import normal_axes
 from astjit.ops.spec import Call, Kind, Trait
 from astjit.ops.table import OPS
@@ -24,7 +26,7 @@ from astjit.types.dtype import F32
 from astjit.types.shape import Dim, Expr, Sizes, Undecided
 from astjit.types.tensor import ScalarType, TensorType
 
-CAST, MAP, PICK = OPS["to"], OPS["map"], OPS["pick"]
+CAST, MAP, IF, PICK = OPS["to"], OPS["map"], OPS["if"], OPS["pick"]
 OWN = (PICK, OPS["iota"], OPS["full"])  # rows of no common kind that kernels compute
 DEPTH = 8  # composites inside composites
 
@@ -87,9 +89,9 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
         Unfit: if no kernel computes it, with the reason.
     """
     name = called(node)
-    if Trait.EFFECT in node.op.traits or (node.regions and node.op is not MAP):
+    if Trait.EFFECT in node.op.traits or (node.regions and node.op not in (MAP, IF)):
         raise Unfit(f"{name} is not part of any kernel")
-    types = [v.type for v in (*node.values, *node.results) if isinstance(v.type, TensorType)]
+    types = [v.type for v in (*inputs(node), *node.results) if isinstance(v.type, TensorType)]
     if not any(isinstance(r.type, TensorType) for r in node.results):
         raise Unfit(f"{name} makes Python numbers")
     if len({t.device for t in types}) > 1:
@@ -100,6 +102,11 @@ def unit_of(node: Node, sizes: Sizes, target: str) -> Unit:
     elif node.op.kind in (Kind.ELEMENTWISE, Kind.REDUCE) or node.op in (*OWN, MAP):
         scratch.nodes.append(node)
         results = node.results
+    elif node.op is IF:
+        kinds = tuple(r.type for r in node.results)
+        piece = make_node(IF, inputs(node), {}, kinds, node.location, node.regions)
+        scratch.nodes.append(piece)
+        results = piece.results
     else:
         raise Unfit(f"{name} is {_KINDS.get(node.op.kind, 'a library call')}")
     for piece in scratch.nodes:
@@ -180,6 +187,9 @@ def check_piece(piece: Node, node: Node, target: str, sizes: Sizes) -> None:
     if op is MAP:
         _check_body(piece.regions[0], target, sizes)
         return
+    if op is IF:
+        _check_arms(piece, target, sizes)
+        return
     where = "" if piece is node else f"{node.op.name} needs "
     if op.kind is Kind.ELEMENTWISE:
         assert op.rule.computes is not None
@@ -207,6 +217,40 @@ def _check_body(body: Block, target: str, sizes: Sizes) -> None:
             if piece.op.kind is not Kind.ELEMENTWISE:
                 raise Unfit(f"a map's body has {piece.op.name}, which is not elementwise")
             check_piece(piece, node, target, sizes)
+
+
+def _check_arms(node: Node, target: str, sizes: Sizes) -> None:
+    """Raise Unfit unless a kernel over what an `if` gives computes both of its arms.
+
+    Args:
+        node: the `if`, whose operands are all that it reads.
+        target: what the kernel is for.
+        sizes: the function's.
+    """
+    dims = tensor_type(node.results[0]).dims
+    for result in node.results:
+        own = tensor_type(result).dims
+        if len(own) != len(dims) or not all(map(sizes.equal, own, dims)):
+            raise Unfit("an if gives tensors of several sizes")
+    for value in node.values:
+        _check_spread(value, dims, sizes)
+    for arm in node.regions:
+        for inner in arm.walk():
+            if inner.op.kind is Kind.VIEW or inner.op in (MAP, *OWN):
+                raise Unfit(f"{inner.op.name} of what an arm computes")
+            for result in inner.results:
+                _check_spread(result, dims, sizes)
+        _check_body(arm, target, sizes)
+
+
+def _check_spread(value: Value, dims: tuple[Dim, ...], sizes: Sizes) -> None:
+    """Raise Unfit unless a value is a number, or broadcasts to these sizes."""
+    if not isinstance(value.type, TensorType):
+        return
+    own = value.type.dims
+    pairs = zip(reversed(own), reversed(dims), strict=False)
+    if len(own) > len(dims) or not all(is_one(a, sizes) or sizes.equal(a, b) for a, b in pairs):
+        raise Unfit("an arm computes more than it gives")
 
 
 def is_one(dim: Dim, sizes: Sizes) -> bool:

@@ -42,7 +42,10 @@ def _infer_if(call: Call) -> tuple[Type, ...]:
     (taken, then), (given, other) = call.regions
     if taken or given:
         raise TypeError(f"the arms take {_shown(taken)} and {_shown(given)}, not ()")
-    if len(then) == len(other):
+    if len(then) == len(other) and any(isinstance(t, TensorType) and t.rank for t in then):
+        if all(map(partial(_one_type, call), then, other)):
+            return then
+    elif len(then) == len(other):
         joined = tuple(
             b if isinstance(a, ScalarType) else a for a, b in zip(then, other, strict=True)
         )

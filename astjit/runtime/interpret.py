@@ -21,7 +21,7 @@ from astjit.types.shape import Dim, Sym, evaluate, symbols
 from astjit.types.tensor import PY_INT, ScalarType, TensorType, Type
 
 Datum = torch.Tensor | float
-_MAP, _FOR = OPS["map"], OPS["for"]
+_MAP, _FOR, _IF = OPS["map"], OPS["for"], OPS["if"]
 
 
 def interpret(
@@ -30,7 +30,7 @@ def interpret(
     """The results of a function, computed without gradients.
 
     Args:
-        function: verified SSA without control flow but in `map`.
+        function: verified SSA without control flow but `map`, `for` and `if`.
         arguments: one for each parameter: a tensor, or a Python number.
         check: also compare dtype, sizes and layout of every value with its type.
 
@@ -91,7 +91,7 @@ def run_node(
     """The results of one node.
 
     Args:
-        node: of no kind CONTROL or BODY but `map`.
+        node: of no kind CONTROL or BODY but `map`, `for` and `if`.
         known: its operands at least, and what its regions read.
         sizes: the value of every size symbol.
 
@@ -104,6 +104,8 @@ def run_node(
         return Lanes(node, run_node, sizes, torch.device(kind.device)).run(known)
     if node.op is _FOR:
         return _loop(node, known, sizes)
+    if node.op is _IF:
+        return _branch(node, known, sizes)
     if node.op.kind in (Kind.CONTROL, Kind.BODY):
         raise InternalError(
             f"the interpreter does not run {node.op} (of kind {node.op.kind.value})"
@@ -149,6 +151,19 @@ def _loop(node: Node, known: Mapping[Value, Datum], sizes: Mapping[str, int]) ->
         stacked[at].reverse()
     joined = (torch.stack(values) for values in stacked)  # type: ignore[arg-type]  # tensors
     return *_own(carried, known), *joined
+
+
+def _branch(
+    node: Node, known: Mapping[Value, Datum], sizes: Mapping[str, int]
+) -> tuple[Datum, ...]:
+    """The results of an `if`: of the arm that is taken, which alone is run."""
+    (condition,) = node.values
+    holds = condition.value if isinstance(condition, Literal) else known[condition]
+    taken, scope = node.regions[0 if holds else 1], dict(known)
+    for inner in taken.nodes:
+        scope.update(zip(inner.results, run_node(inner, scope, sizes), strict=True))
+    made = [v.value if isinstance(v, Literal) else scope[v] for v in taken.results]
+    return tuple(_own(made, known))
 
 
 def _own(carried: Sequence[Datum], known: Mapping[Value, Datum]) -> Iterator[Datum]:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import torch
 
 from astjit.frontend.flow import blocks
-from astjit.frontend.hooks import known_copy
+from astjit.frontend.hooks import known_copies
 from astjit.frontend.marks import COMPILED, disabled_by
 from astjit.frontend.runs import CALLEE, Marks, Place, Run, place
 from astjit.frontend.segmenting import why_whole
@@ -182,7 +182,7 @@ class Split:
     def failed(self, error: Exception, reason: str) -> bool:
         """A capture raised what eager does not, or what eager raises again and again."""
         inner = error.__context__ if isinstance(error.__context__, Failed) else error
-        return self._marked(place_in(inner, known_copy(self.function)), reason)
+        return self._marked(place_in(inner, known_copies(self.function)), reason)
 
     def worn(self, reason: str) -> bool:
         """It has as many programs as it may: find the statement that needs more."""

@@ -115,12 +115,21 @@ def written_in_two_parts(x, y):
     return x
 
 
-@row(3)
+@row(1)
 def a_condition_on_a_tensor(x, y):
     if (x * y).sum() > 3:  # noqa: SIM108
         y = y + x
     else:
         y = (y - x) * 2
+    return y * 2
+
+
+@row(3)
+def arms_with_reductions(x, y):
+    if (x * y).sum() > 3:  # noqa: SIM108
+        y = y + x.mean()
+    else:
+        y = (y - x).softmax(-1) * 2
     return y * 2
 
 
@@ -179,7 +188,7 @@ def without_gradients(x, y):
 def statements_that_never_run(x, y):
     n = x.dim() + 1
     if y.sum() > 1:
-        pass
+        note("large")
     try:
         raise ValueError("by hand")
         n = n + 1

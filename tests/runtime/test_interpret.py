@@ -95,19 +95,40 @@ def test_what_a_loop_hands_on_is_in_memory_of_its_own():
     assert len({t.data_ptr() for t in (*results, h, g)}) == 5
 
 
-def test_control_flow_on_tensors_is_refused():
+def test_one_arm_of_an_if_runs():
     function = parse("""
     fn f(%x: f32[4], %c: bool[]):
       %0 = if %c : f32[4] {
         then():
           yield %x
         else():
-          yield %x
+          %1 = neg %x : f32[4]
+          yield %1
       }
       return %0
     """)
-    with pytest.raises(InternalError, match=r"does not run if \(of kind control\)"):
-        interpret(function, [torch.ones(4), torch.tensor(True)])
+    x = torch.ones(4)
+    for flag, wanted in ((True, x), (False, -x)):
+        (result,) = interpret(function, [x, torch.tensor(flag)], check=True)
+        assert torch.equal(result, wanted)
+        assert result is not x
+
+
+def test_other_control_flow_is_refused():
+    function = parse("""
+    fn f(%x: i64[]):
+      %0 = while %x : i64[] {
+        test(%a: i64[]):
+          %1 = lt %a, 10 : bool[]
+          yield %1
+        body(%b: i64[]):
+          %2 = add %b, 1 : i64[]
+          yield %2
+      }
+      return %0
+    """)
+    with pytest.raises(InternalError, match=r"does not run while \(of kind control\)"):
+        interpret(function, [torch.tensor(3)])
 
 
 def test_sizes_are_bound_by_dims_and_strides():
