@@ -44,6 +44,9 @@ def _explain(options: argparse.Namespace) -> str:
         chosen.dispatcher.entry.bind(*args, **kwargs)
     except TypeError as error:
         raise UsageError(str(error), instead="one ARGUMENT for each parameter") from None
+    if options.call:
+        command.zeroed((*args, *kwargs.values()))
+        chosen.dispatcher.entry.call(*args, **kwargs)
     return _shown(chosen, options, tuple(args), kwargs)
 
 

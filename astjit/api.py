@@ -24,15 +24,15 @@ from astjit.report.explain import Report, report_cut, report_eager, report_progr
 from astjit.runtime.bound import DECORATED, Bound, parts
 from astjit.runtime.dispatch import CacheInfo, Dispatcher, unsupported
 from astjit.runtime.module import CompiledModule
-from astjit.runtime.splits import Family, Split, cut_shown
+from astjit.runtime.program import Program
+from astjit.runtime.splits import Cut, Family, Show, Split, cut_shown
 from astjit.targets.cuda import default_arch
 from astjit.targets.nvrtc import expand_arch
-from astjit.targets.table import target_named
+from astjit.targets.options import config_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-_NUMERICS = ("eager", "fp32")
 TEXTS = ("ssa", "cuda_source", "cpp_source", "program_source", "guards", "rewritten_source")
 
 
@@ -40,8 +40,10 @@ class Compiled(Protocol[P, R_co]):
     """A function that `compile` returned: called as the original, with these methods besides.
 
     The methods take the arguments of a call. They capture it again and run nothing; what the
-    function has compiled so far is neither used nor changed. As a method of a class the function
-    binds as the original does; the methods below then take `self` first.
+    function has compiled so far is neither used nor changed. Of a function that is cut, `ssa`,
+    `cpp_source`, `program_source` and `guards` give the texts of the segments that calls have
+    reached. As a method of a class the function binds as the original does; the methods below then
+    take `self` first.
     """
 
     @property
@@ -169,7 +171,20 @@ class Record:
 
     def ssa(self, *args: object, **kwargs: object) -> str:
         """The SSA of a call, after all passes."""
-        return function_text(self.built(args, kwargs).function)
+        return self._text(args, kwargs, lambda made: function_text(made.function), ";")
+
+    def _built_or_cut(self, args: Any, kwargs: Any, target: str | None = None) -> Any:
+        """The same, or how the function is cut where a call is no single program."""
+        try:
+            return self.built(args, kwargs, target)
+        except (UnsupportedOp, UnsupportedSyntax) as error:
+            if self.config.fullgraph or (cut := cut_shown(self.split, error.__context__)) is None:
+                raise
+            return cut
+
+    def _text(self, args: Any, kwargs: Any, show: Show, of: str, target: str | None = None) -> str:
+        made = self._built_or_cut(args, kwargs, target)
+        return made.texts(show, of) if isinstance(made, Cut) else show(made)
 
     def ssa_after(self, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> str:
         """The SSA of a call as the pass called `name` first leaves it.
@@ -182,31 +197,30 @@ class Record:
 
     def cuda_source(self, *args: object, arch: str | None = None, **kwargs: object) -> str:
         """The CUDA text of a call's kernels."""
-        made, compiler = self.built(args, kwargs, "cuda"), compiler_now()
+        made, compiler = self._built_or_cut(args, kwargs, "cuda"), compiler_now()
+        if isinstance(made, Cut):
+            instead = "ssa(...), or cuda_source of a function of one segment's statements"
+            raise UnsupportedOp(f"{self.dispatcher.name} is no single program", instead=instead)
         measured = compiler.measure(made, self.segment(args, kwargs).arguments)
         return str(compiler.cuda_text(made, *measured, expand_arch(arch or default_arch())).source)
 
     def cpp_source(self, *args: object, **kwargs: object) -> str:
         """The C++ text of a call's kernels, "" when it has none."""
-        unit = self.built(args, kwargs, "cpu").unit
-        return "" if unit is None else str(unit.source)
+        return self._text(args, kwargs, Program.cpp, "//", "cpu")
 
     def program_source(self, *args: object, **kwargs: object) -> str:
         """The host function of a call."""
-        return str(self.built(args, kwargs).host.text)
+        return self._text(args, kwargs, lambda made: made.host.text, "#")
 
     def guards(self, *args: object, **kwargs: object) -> str:
         """What the program of a call asks before it runs."""
-        return str(self.built(args, kwargs).host.guards)
+        return self._text(args, kwargs, lambda made: made.host.guards, "#")
 
     def rewritten_source(self, *args: object, **kwargs: object) -> str:
         """The function with what is compiled as a call."""
-        try:
-            self.built(args, kwargs)
-        except (UnsupportedOp, UnsupportedSyntax) as error:
-            if (cut := cut_shown(self.split, error.__context__)) is None or self.config.fullgraph:
-                raise
-            return str(compiler_now().cut_source(cut.function, cut.runs))
+        made = self._built_or_cut(args, kwargs)
+        if isinstance(made, Cut):
+            return str(compiler_now().cut_source(made.function, made.runs))
         return str(compiler_now().rewritten_source(self.function))
 
     def explain(
@@ -319,23 +333,6 @@ def compile(
     if fn is None:
         return lambda function: _compiled(function, config)
     return _compiled(fn, config)
-
-
-def config_of(
-    fullgraph: bool, dynamic: bool | None, target: str | None, numerics: Numerics
-) -> Config:
-    """The options of one function, those of the environment included.
-
-    Raises:
-        UsageError: an unknown target or numerics.
-    """
-    if numerics not in _NUMERICS:
-        raise UsageError(f"numerics={numerics!r}", instead="numerics='eager' or 'fp32'")
-    environment = read_environment()
-    chosen = target or environment.target
-    if chosen is not None:
-        target_named(chosen)
-    return Config(fullgraph, dynamic, chosen, numerics, environment.disabled)
 
 
 def _record_of(fn: object) -> Record | None:

@@ -23,7 +23,7 @@ from typing import Any, Protocol, cast, overload
 
 import torch
 
-from astjit.api import TEXTS, Record, compiler_now, config_of, explain
+from astjit.api import TEXTS, Record, compiler_now, explain
 from astjit.config import Config, Numerics
 from astjit.errors import InternalError, TripLimit, UsageError
 from astjit.frontend.elements.lowering import Element
@@ -38,6 +38,7 @@ from astjit.runtime.dispatch import MOST_PROGRAMS, CacheInfo, Dispatcher, unsupp
 from astjit.runtime.entry import Loaded
 from astjit.runtime.reference import reference
 from astjit.runtime.words import MISS
+from astjit.targets.options import config_of
 
 
 class Elementwise(Protocol):

@@ -14,6 +14,12 @@ def scaled(x, w, eps=1e-6):
     h = x * w
     return h + eps
 
+@astjit.compile
+def cut(x):
+    y = x * 2
+    print("half")
+    return y.sum(0)
+
 def plain(x):
     return x + x
 
@@ -41,6 +47,17 @@ def ask(model, capsys):
         return printed.out, printed.err
 
     return run
+
+
+@pytest.mark.filterwarnings("ignore:kernels run")
+def test_segments_are_shown_once_a_call_has_reached_them(ask, monkeypatch):
+    monkeypatch.setenv("CXX", "/nonexistent")
+    out, _ = ask("cut", "f32[3,4]")
+    assert "not captured yet: no call has reached it" in out
+    out, _ = ask("cut", "f32[3,4]", "--call")
+    assert "half" in out
+    assert "segment __astjit_segment_0__, line 12: cut_segment_0" in out
+    assert "not captured yet" not in out
 
 
 @pytest.mark.parametrize(

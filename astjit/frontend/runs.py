@@ -68,6 +68,11 @@ class Run:
         return self.test if self.test is not None else self.statements[-1]
 
     @property
+    def lines(self) -> str:
+        """Its lines in words."""
+        return in_words(self.first.lineno, self.last.end_lineno or self.last.lineno)
+
+    @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal segments of one function."""
         ends = place(self.first), place(self.last), self.tail is None, self.test is None
@@ -77,3 +82,8 @@ class Run:
 def place(node: ast.stmt | ast.expr) -> Place:
     """Where a node begins."""
     return node.lineno, node.col_offset
+
+
+def in_words(first: int, last: int) -> str:
+    """Some lines of a file."""
+    return f"line {first}" if first == last else f"lines {first}-{last}"

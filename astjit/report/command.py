@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command line."""
     top = argparse.ArgumentParser(prog="python -m astjit", description=__doc__.splitlines()[0])
     commands = top.add_subparsers(dest="command", required=True)
-    explain = commands.add_parser("explain", help="what becomes of a call; runs nothing")
+    explain = commands.add_parser("explain", help="what becomes of a call; runs nothing by itself")
     explain.add_argument("function", metavar="FILE:FUNCTION")
     explain.add_argument(
         "arguments",
@@ -40,6 +40,11 @@ def parser() -> argparse.ArgumentParser:
     explain.add_argument("--show", choices=SHOWN, default="report")
     explain.add_argument("--after", metavar="PASS", help="the SSA as this pass first leaves it")
     explain.add_argument("--target", choices=tuple(TARGETS))
+    explain.add_argument(
+        "--call",
+        action="store_true",
+        help="call it once before, with zeros, so that the segments of one that is cut are shown",
+    )
     commands.add_parser("ops", help="every operation that astjit knows")
     commands.add_parser("passes", help="the passes over the SSA, in order")
     commands.add_parser("targets", help="what kernels are generated for, and whether they run here")
@@ -105,6 +110,13 @@ def parse_argument(text: str) -> object:
         instead = "a tensor as 'f32[128,1024]', or a Python constant"
         raise UsageError(f"not an argument: {text}", instead=instead) from None
     return torch.empty_strided(sizes, strides, dtype=getattr(torch, kind.dtype.torch))
+
+
+def zeroed(values: Sequence[object]) -> None:
+    """Fill the tensors among some arguments with zeros."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            value.zero_()
 
 
 def list_ops() -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from astjit.errors import UserError
-from astjit.frontend.runs import Run
+from astjit.frontend.runs import Run, in_words
 from astjit.fusion.describe import described
 from astjit.fusion.kernel import (
     Group,
@@ -27,7 +27,7 @@ from astjit.fusion.kernel import (
 from astjit.ir.value import Literal
 from astjit.location import Location
 from astjit.runtime.program import Program, Texts
-from astjit.runtime.splits import Cut
+from astjit.runtime.splits import UNREACHED, Cut
 from astjit.targets.nvrtc import ARCHES, Resources, compile_cuda
 from astjit.types.shape import evaluate
 
@@ -125,10 +125,9 @@ class SegmentReport:
     kernels: tuple[str, ...]
 
     def __str__(self) -> str:
-        one = self.first == self.last
-        lines = f"line {self.first}" if one else f"lines {self.first}-{self.last}"
+        lines = in_words(self.first, self.last)
         if not self.programs:
-            return f"{self.name}, {lines}: not captured yet"
+            return f"{self.name}, {lines}: {UNREACHED}"
         kernels = ", ".join(self.kernels) or "no kernel"
         return f"{self.name}, {lines}: {kernels}"
 
@@ -240,8 +239,7 @@ def report_cut(name: str, why: UserError, cut: Cut | None, gradients: int) -> Re
 
 
 def _segment(name: str, run: Run, cut: Cut) -> SegmentReport:
-    part = cut.parts.get(name)
-    made = [p for p in (part.dispatcher.made if part else []) if isinstance(p, Program)]
+    made = cut.programs(name)
     kernels = tuple(group.kernel.name for group in made[-1].groups) if made else ()
     last = run.last.end_lineno or run.last.lineno
     return SegmentReport(name, cut.file, run.first.lineno, last, len(made), kernels)

@@ -40,6 +40,10 @@ class Program:
         """The parts that are kernels."""
         return [part for part in self.parts.parts if isinstance(part, Group)]
 
+    def cpp(self) -> str:
+        """The C++ text of the kernels, "" when there are none."""
+        return "" if self.unit is None else str(self.unit.source)
+
     @property
     def worthless(self) -> bool:
         """Whether all that it does to tensors costs nothing: there is no kernel and no call."""

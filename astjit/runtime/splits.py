@@ -26,6 +26,7 @@ from astjit.frontend.stops import Failed, Stop, place_in
 from astjit.frontend.twins import Twin, linked, segment_function, twin_of
 from astjit.location import Location
 from astjit.runtime.locks import Lock
+from astjit.runtime.program import Program
 
 MOST_ALIKE = 8  # functions of one code that are compiled; more are closures, made again and again
 _MODULE_HOOKS = (
@@ -56,6 +57,8 @@ class Part(Protocol):
 
 
 Make = Callable[..., Part]  # of a function and its split
+Show = Callable[[Program], str]
+UNREACHED = "not captured yet: no call has reached it"
 
 
 class Family:
@@ -313,6 +316,27 @@ class Cut:
     def file(self) -> str:
         """Where the function is written."""
         return self.function.__code__.co_filename
+
+    def programs(self, name: str) -> list[Program]:
+        """The programs of a segment so far, the latest last."""
+        part = self.parts.get(name)
+        return [
+            made for made in (part.dispatcher.made if part else ()) if isinstance(made, Program)
+        ]
+
+    def texts(self, show: Show, comment: str) -> str:
+        """The texts of the segments, one after another, each under a line that says which it is.
+
+        Args:
+            show: the text of a program.
+            comment: what such a line begins with.
+        """
+        found = []
+        for name, run in self.runs.items():
+            made = self.programs(name)
+            text = show(made[-1]) if made else f"{comment} {UNREACHED}"
+            found.append(f"{comment} {name}, {run.lines}\n{text.rstrip()}\n")
+        return "\n".join(found)
 
 
 def cut_shown(split: Split | None, stop: object) -> Cut | None:

@@ -401,6 +401,26 @@ def test_parts_of_a_cut_function_are_not_told_that_it_is_compiled():
         assert difference(observed(asked, inputs()), observed(compiled, inputs())) is None
 
 
+def test_texts_of_a_cut_function_are_those_of_its_segments():
+    compiled = astjit.compile(three_statements_apart)
+    arguments = inputs(3)
+    before = compiled.ssa(*arguments)
+    assert before.count("; not captured yet: no call has reached it") == before.count("segment_")
+    compiled(*arguments)
+    ssa = compiled.ssa(*arguments)
+    first = three_statements_apart.__code__.co_firstlineno + 2
+    heads = [f"; __astjit_segment_{k}__, line {first + 2 * k}" for k in range(3)]
+    assert [line for line in ssa.splitlines() if line.startswith(";")] == heads
+    parts = zip(("= mul", "= add", "= sub"), ssa.split("\n\n"), strict=True)
+    assert all(name in part for name, part in parts)
+    for text, mark in ((compiled.guards, "_fits("), (compiled.program_source, "return MISS")):
+        assert text(*arguments).count("# __astjit_segment_") == 3
+        assert mark in text(*arguments)
+    assert compiled.cpp_source(*arguments).count("// __astjit_segment_") == 3
+    with pytest.raises(astjit.UnsupportedOp, match="is no single program\n  instead: ssa"):
+        compiled.cuda_source(*arguments)
+
+
 def test_a_closure_keeps_its_cells():
     def maker():
         k = 1.0
