@@ -141,6 +141,27 @@ def ternaries(x, s, t):
     return [u + (1 if i else z if s else y) for i, u in enumerate((y, z))]
 
 
+def advantages(rewards, values, dones, gamma):
+    out, last = torch.zeros_like(rewards), torch.zeros_like(rewards[0])
+    for t in reversed(range(rewards.shape[0])):
+        if dones[t]:
+            last = rewards[t] - values[t]
+        else:
+            last = rewards[t] + gamma * values[t + 1] - values[t] + gamma * last
+        out[t] = last
+    return out
+
+
+def gated(x, h, gates, decay):
+    ys = []
+    for t in range(x.shape[0]):
+        h = h * decay if gates[t] > 0 else h + x[t] * t
+        if gates[t]:
+            h = h.clamp(-2, 2)
+        ys.append(h)
+    return torch.stack(ys), h + 1
+
+
 def _flags():
     yield torch.tensor(True)
     yield torch.tensor(False)
@@ -155,6 +176,8 @@ def several(n=7):
         yield scaled, (x, 0.5)
         yield clipped, (x * 3, 1.0 + sign * 20)
         yield reduced, (x + 0.5,)
+        yield advantages, (R(6, n), R(7, n), R(6) * sign > 0, 0.9)
+        yield gated, (R(6, n), R(n), R(6) * sign, 0.5)
     for level in (2.0, 0.5, -0.5, -2.0):
         yield chained, (R(5, n), torch.tensor(level))
     for flag in _flags():
@@ -359,6 +382,22 @@ def loops_and_breaks(x):
     return x * 1
 
 
+def keeps_in_a_loop(x, t):
+    h = x
+    for _ in range(6):
+        if t:
+            h = h * 0.5
+    return h
+
+
+def asks_often(x, t):
+    for _ in range(40):
+        x = x - x.mean()
+        if t:
+            x = x * 0.5
+    return x
+
+
 def several_elements(x, t):
     if x > 0:
         x = x + 1
@@ -393,5 +432,12 @@ OTHERS = [
     *(returns_itself, returns_a_view, writes_in_an_arm, logs, unbound, unbound_and_caught),
     *(reads_the_other_arms_name, two_numbers, two_types, two_sizes, reduces, draws, returns_early),
     *(asks_which, two_layouts, fails_in_one_arm, closes_over, several_elements, reads_attributes),
-    *(stores_attributes, two_types_at_once, itself_or_new, picks_for_a_call),
+    *(
+        keeps_in_a_loop,
+        asks_often,
+        stores_attributes,
+        two_types_at_once,
+        itself_or_new,
+        picks_for_a_call,
+    ),
 ]

@@ -80,7 +80,7 @@ class Choice:
             yield bool(test(self.session, self.value))
             return
         capture, sites = self.capture, self.session.branches
-        sites.open.append(self.site)
+        sites.begin(self.site)
         condition, outer, trace = self._condition(), capture.builder.block, capture.trace
         location = here()
         for taken in (True, False):

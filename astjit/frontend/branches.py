@@ -5,6 +5,7 @@ starts anew with both arms of that `if` captured; what speaks against it, in the
 it start once more with the `if` as Python runs it, where the function is cut.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from astjit.frontend.memory import Storage
@@ -12,6 +13,7 @@ from astjit.frontend.stops import Stop, place, user_frame
 from astjit.types.shape import Sizes
 from astjit.types.tensor import TensorType
 
+MOST = 32  # times that the same `if` is captured in one program
 Site = tuple[str, int, int | None]  # the file, line and column of a condition
 
 
@@ -40,10 +42,23 @@ class Branches:
     Attributes:
         taken: whether both arms of an `if` on a tensor are captured, where that was asked.
         open: those whose arms are being captured, the innermost last.
+        met: how often each was captured.
     """
 
     taken: dict[Site, bool] = field(default_factory=dict)
     open: list[Site] = field(default_factory=list)
+    met: Counter[Site] = field(default_factory=Counter)
+
+    def begin(self, site: Site) -> None:
+        """Note that both arms of an `if` are captured now.
+
+        Raises:
+            Unbranched: if that was so often: a loop around it is better left to Python.
+        """
+        self.open.append(site)
+        self.met[site] += 1
+        if self.met[site] > MOST:
+            raise Unbranched("an if in a loop of many iterations")
 
     def asked(self) -> Site | None:
         """Where the innermost rewritten frame is, if nothing is known of an `if` there."""
@@ -70,6 +85,7 @@ class Branches:
             loops: a loop may be to blame as well, and is not ruled out yet.
         """
         open_, self.open = self.open, []
+        self.met.clear()
         if isinstance(error, Branch) and error.site not in self.taken:
             self.taken[error.site] = True
         elif open_:
@@ -108,6 +124,12 @@ class Either:
     def note(self, storage: Storage, site: Site, homes: tuple[Storage, ...]) -> None:
         """What an `if` made may as well be any of `homes`."""
         self._known[storage] = site, homes
+
+    def carry(self, storage: Storage, last: Storage, starts: tuple[Storage, ...]) -> None:
+        """What a loop leaves, where it may have left what it started with, as `last` may."""
+        if last in self._known:
+            site, homes = self._known[last]
+            self.note(storage, site, tuple(dict.fromkeys((*homes, *starts))))
 
     def homes(self, storage: Storage) -> tuple[Storage, ...]:
         """What memory may as well be."""

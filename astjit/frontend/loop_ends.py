@@ -299,6 +299,7 @@ class Ends:
         capture, entry = self.capture, self.entry
         ends: dict[str, object] = {n: entry.before[n] for n in self.invariant}
         known: dict[int, SymbolicTensor] = {}
+        homes = tuple(entry.before[n].place.storage for n in entry.params)
         for name, result in zip(names, results, strict=False):
             now, result.name = self.after[name], name
             if name in self.in_place:
@@ -306,7 +307,8 @@ class Ends:
                 ends[name] = entry.before[name]
                 continue
             if id(now) not in known:
-                known[id(now)] = capture.fresh_tensor(result)
+                known[id(now)] = made = capture.fresh_tensor(result)
+                capture.either.carry(made.place.storage, now.place.storage, homes)
             ends[name] = known[id(now)]
         last = [*known.values(), *(t for t in entry.before.values() if _is_tensor(t))]
         stacks = list(results[len(names) :])

@@ -4,7 +4,7 @@ fits:      h = h * decay + x[t]            every x[t] of the size of h, or of on
 does not:  h = torch.softmax(h + x[t], 0)  an element needs the others of its iteration
 """
 
-from astjit.fusion.pieces import Unfit, check_piece, expands, expansion, is_one, root_of
+from astjit.fusion.pieces import IF, Unfit, check_piece, expands, expansion, is_one, root_of
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node
 from astjit.ir.value import Literal, Value, tensor_type
@@ -58,6 +58,12 @@ def _check_node(node: Node, kind: TensorType, target: str, sizes: Sizes, own: se
     if all(isinstance(r.type, ScalarType) for r in node.results):
         if node.op not in HOST:
             raise Unfit(f"{node.op.name} of Python numbers in a loop")
+        return
+    if node.op is IF:
+        for inner in (n for arm in node.regions for n in arm.nodes):
+            _check_node(inner, kind, target, sizes, own)
+        for result in node.results:
+            _check_kind(result, kind, sizes)
         return
     scratch = Builder(Block(), sizes, location=node.location)
     if expands(node):

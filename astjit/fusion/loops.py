@@ -22,6 +22,7 @@ from astjit.fusion.regions import Inliner
 from astjit.ir.builder import Builder
 from astjit.ir.function import Block, Node, make_node
 from astjit.ir.value import Literal, Param, Result, Value, tensor_type
+from astjit.ir.walk import inputs
 from astjit.location import Location
 from astjit.ops.spec import Kind
 from astjit.ops.table import OPS
@@ -277,6 +278,8 @@ class _Body(Inliner):
                 self.emit.location = node.location
                 self.known[node.result] = self._number(node)
             else:
+                for value in inputs(node) if node.regions else ():
+                    self.value(value)  # what an arm reads is loaded in front of it
                 super().run([node])
 
     def value(self, value: Value) -> Value:

@@ -8,7 +8,7 @@ import torch
 
 import astjit
 from tests import branch_functions as cases
-from tests.branch_functions import R, chained, scaled, several, two_results
+from tests.branch_functions import R, chained, gated, scaled, several, two_results
 from tests.emulator.machine import EmulatedDriver, posing
 
 
@@ -94,41 +94,42 @@ def test_gradients_are_recorded_as_in_eager():
             torch.testing.assert_close(compiled(x, 2.0), scaled(y, 2.0))
 
 
-def every(given):
-    """All functions, one after the other: one unit."""
-    return [function(*args) for function, args in zip(FUNCTIONS, given, strict=True)]
+def some(args):
+    """Several functions, one after the other: one unit."""
+    return [function(*given) for function, given in zip(SOME, args, strict=True)]
 
 
-FUNCTIONS = list(dict.fromkeys(function for function, _ in several()))
+SOME = (scaled, chained, two_results, gated)
 
 
-def for_every(n, *, last):
-    """Arguments for each function: the first there are, or the last."""
+def for_some(n, *, last=False):
+    """Arguments for each of these: the first there are, or the last."""
     pairs = list(several(n))
     chosen = dict(pairs if last else reversed(pairs))
-    return [chosen[function] for function in FUNCTIONS]
+    return [chosen[function] for function in SOME]
 
 
-def test_the_kernels_of_all_together():
-    compiled = astjit.compile(every, fullgraph=True)
+def test_the_kernels_of_some_together():
+    compiled = astjit.compile(some, fullgraph=True)
     for n, last in ((33, False), (7, True), (40, False)):
-        check(compiled, every, (for_every(n, last=last),))
+        check(compiled, some, (for_some(n, last=last),))
 
 
 def test_the_same_kernels_on_cuda():
-    args = for_every(9, last=False)
     with posing(EmulatedDriver()) as driver:
         compiled = astjit.compile(some, fullgraph=True, target="cuda")
-        check(compiled, some, (args,))
-    assert len(driver.launches) >= 3
+        check(compiled, some, (for_some(9),))
+    assert len(driver.launches) >= 4
     for launch in driver.launches:
         assert launch.errors == []
         assert not any(launch.unwritten.values())
 
 
-def some(args):
-    given = dict(zip(FUNCTIONS, args, strict=True))
-    return [function(*given[function]) for function in (scaled, chained, two_results)]
+def test_a_loop_with_branches_is_one_kernel():
+    args = dict(several())[gated]
+    text = astjit.compile(gated, fullgraph=True).ssa(*args)
+    assert " for %h {trip=x0" in text
+    assert text.count(" = if ") == 2
 
 
 def test_the_branch_is_one_for_all_elements():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from astjit.frontend.branches import Branch, Branches, Either, Unbranched, is_single
+from astjit.frontend.branches import MOST, Branch, Branches, Either, Unbranched, is_single
 from astjit.frontend.memory import Storage
 from astjit.frontend.stops import Stop
 from astjit.ir.value import Param
@@ -18,7 +18,7 @@ def test_an_if_is_tried_once():
     assert known.settle(Branch(SITE), loops=False)
     assert known.inside("a.py") == {(3, 7)}
     assert known.inside("b.py") == set()
-    assert not known.settle(Branch(SITE), loops=False)
+    assert not known.settle(Stop("a condition on the values of a tensor"), loops=False)
 
 
 def test_what_ends_an_arm_ends_its_if():
@@ -64,3 +64,13 @@ def test_one_element():
     assert is_single(TensorType(F32, (1, 1)), sizes)
     assert not is_single(TensorType(F32, (1, 2)), sizes)
     assert not is_single(TensorType(F32, (Sym("n"),)), sizes)
+
+
+def test_an_if_is_not_captured_over_and_over():
+    known = Branches({SITE: True})
+    known.met[SITE] = MOST - 1
+    known.begin(SITE)
+    with pytest.raises(Unbranched):
+        known.begin(SITE)
+    assert known.settle(Unbranched("so often", SITE), loops=False)
+    assert known.taken == {SITE: False}
