@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from astjit.codegen.emit import cuda_unit
 from astjit.fusion.schedule import schedule
-from astjit.targets.nvrtc import ARCHES, compile_cuda
+from astjit.targets.nvrtc import ARCHES
 from tests.codegen import columns
 from tests.codegen.columns import DTYPES, assert_close, emulated, inputs_of, shape_of
+from tests.cuda_builds import resources
 from tests.fusion.column_cases import BY_NAME, COLUMN_CASES
-from tests.kernels import no_source
 
 SHAPES = ((2, 2), (3, 33), (31, 7), (33, 130), (130, 31), (300, 260))
 
@@ -65,13 +64,13 @@ def variants(dtype):
     ]
 
 
-def check_resources(arch, pairs):
-    built = compile_cuda(cuda_unit(pairs, no_source, arch).source, arch)
-    assert "warning" not in built.log
-    assert len(built.resources) == len(pairs)
+def check_resources(arch, parts):
+    found = resources(parts, arch)
+    pairs = [pair for part in parts for pair in part]
+    assert len(found) == len(pairs)
     over = {}
     for kernel, chosen in pairs:
-        used = built.resources[kernel.name]
+        used = found[kernel.name]
         limit = 72 if chosen.variant == "resident" else 64
         if chosen.vector == 8 or chosen.variant == "split" or "_f64_" in kernel.name:
             limit = 120  # accumulators of eight lanes, guarded loads, functions of f64
@@ -82,10 +81,10 @@ def check_resources(arch, pairs):
 
 
 def test_few_registers_on_one_architecture():
-    check_resources("sm_90", variants("f32"))
+    check_resources("sm_90", [variants("f32")])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_few_registers(arch):
-    check_resources(arch, variants("f32") + variants("bf16") + variants("f64"))
+    check_resources(arch, [variants(dtype) for dtype in ("f32", "bf16", "f64")])
