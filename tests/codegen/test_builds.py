@@ -187,6 +187,24 @@ def test_aligned_variants_move_16_bytes_at_a_time(code):
     assert not [n for n in code if local_accesses(code[n])]
 
 
+@pytest.mark.parametrize("dtype", ["f16", "f64"])
+def test_other_dtypes_move_16_bytes_at_a_time_too(dtype):
+    """One kernel of each case and variant that holds whole vectors; none keeps local memory."""
+    chosen = {}
+    for case in (BY_NAME[name] for name in FEW):
+        for built in variants(case, dtype).values():
+            if built.schedule.aligned and built.schedule.variant != "split":
+                chosen.setdefault((case.name, built.schedule.variant), built)
+    warps = {"warp"} if dtype == "f16" else set()  # 500 doubles are more than a warp keeps
+    assert {variant for _, variant in chosen} == {"plain", "resident", "looped"} | warps
+    pairs = [(built.kernel, built.schedule) for built in chosen.values()]
+    assert {s.vector for _, s in pairs} == {16 // pairs[0][0].buffers[0].dtype.itemsize}
+    for name, lines in machine_code(pairs, "sm_90").items():
+        assert [line for line in lines if re.search(r"\b(LDG|STG)", line)], name
+        assert not narrow_accesses(lines), name
+        assert not local_accesses(lines), name
+
+
 def test_unaligned_variants_move_single_elements(code):
     built = every_variant(FEW)
     for name in (n for n, b in built.items() if not b.schedule.aligned):
