@@ -110,7 +110,7 @@ class CpuColumns(CpuView):
         for b in self.kernel.buffers:
             if self.rows[b.name] != b.name:
                 const = "const " if b.role == "in" else ""
-                kind = f"{const}{CPU.memory_types[b.dtype.name]}*"
+                kind = f"{const}{self.at.memory_type(b)}*"
                 lines.append(f"{kind} {self.rows[b.name]} = {b.name} + {self._start(b)};")
         outer = self.kernel.parallel[:-1]
         if len(outer) == 1:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from astjit.codegen.address import Space, inner_stride, line_offset, picked
+from astjit.codegen.dialect import CPU
 from astjit.codegen.expression import RANKS, Text
 from astjit.codegen.values import Writer, dtype_of
 from astjit.fusion.kernel import (
@@ -21,6 +22,8 @@ from astjit.fusion.schedule import Place
 from astjit.ir.function import Node
 from astjit.ir.value import Literal, Result
 from astjit.types.dtype import I64
+
+_TRUTH = "unsigned char"
 
 
 class Places:
@@ -51,6 +54,18 @@ class Places:
         self.places, self.scratch, self.vectors = places, scratch, vectors
         self.spread = spread_loads(kernel) if vectors else {}
         self.silent = spread_indices(kernel) if vectors else set()
+
+    def memory_type(self, buffer: Buffer) -> str:
+        """The C type of a buffer's elements."""
+        return self.loaded(CPU.memory_types[buffer.dtype.name])
+
+    def loaded(self, kind: str) -> str:
+        """The type of an element as it comes from memory.
+
+        Truth taken element by element is bytes of 0 or 1: of loops over C's bool in which it is
+        negated, chosen by or beside a comparison of floats, g++ makes no vectors.
+        """
+        return _TRUTH if kind == "bool" and not self.vectors else kind
 
     def scalar(self, buffer: Buffer) -> str:
         """An element of a buffer that does not vary along a row."""

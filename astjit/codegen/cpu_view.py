@@ -143,7 +143,7 @@ class CpuView:
             if argument.role == "buffer":
                 buffer = buffers[argument.name]
                 const = "const " if buffer.role == "in" else ""
-                declarations.append(f"{const}{CPU.memory_types[buffer.dtype.name]}* {buffer.name}")
+                declarations.append(f"{const}{self.at.memory_type(buffer)}* {buffer.name}")
             elif argument.role == "work":
                 declarations.append("float* work")
             elif argument.role == "part":
@@ -165,7 +165,7 @@ class CpuView:
         for b in self.kernel.buffers:
             if self.rows[b.name] != b.name:
                 const = "const " if b.role == "in" else ""
-                kind = f"{const}{CPU.memory_types[b.dtype.name]}*"
+                kind = f"{const}{self.at.memory_type(b)}*"
                 offset = line_offset(b, space, "{0}")
                 pointers.append(f"{kind} {self.rows[b.name]} = {b.name} + {offset};")
         for position, value in enumerate(self.scratch):
@@ -379,7 +379,7 @@ class CpuView:
             return None
         wish = self._load_wish(node, value)
         inner.elements.add(value)
-        kind, name = inner.type_name(value), inner.names.take(wish)
+        kind, name = self.at.loaded(inner.type_name(value)), inner.names.take(wish)
         inner.texts[value] = Text(name)
         if self.vectors:
             return [f"const {kind} {name} = load({address}, mask);"]

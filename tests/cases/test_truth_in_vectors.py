@@ -87,3 +87,30 @@ def test_bools_in_memory_are_read_and_written_by_lanes():
         for got, wanted in zip(compiled(x, m, row, column), masks(x, m, row, column), strict=True):
             assert got.dtype is wanted.dtype
             torch.testing.assert_close(got, wanted)
+
+
+def beside_others(x, y, z, a, p, d, n):
+    """Truth from memory, negated, chosen by, and beside comparisons of every width."""
+    return (
+        (~x, x & ~y, x | ~y, x ^ y, x == y, x < y, x + y, x * y, torch.where(x, y, z)),
+        (torch.where(~x, p, 2), (a > 0) & x, (p == 3) | ~(p == 4), (d > 0) & ~x, ~(n > 0) | y),
+        (x.long() + p, torch.where(x, d, 0.0), torch.where(y & ~x, n, p.long()), x.float()),
+        (x.to(torch.uint8) * 3, torch.logical_xor(n, x), (x | y).double() * d),
+        (x.any(-1), (~x).all(0), (x & ~y).sum(0), (x & ~y).any()),
+    )
+
+
+def test_truth_element_by_element():
+    compiled = astjit.compile(beside_others, fullgraph=True)
+    for shape in ((1, 1), (3, 1000), (5, 37)):
+        generator = torch.Generator().manual_seed(sum(shape))
+        x, y, z = (torch.rand(shape, generator=generator) > 0.5 for _ in range(3))
+        a, d = (torch.randn(shape, generator=generator) for _ in range(2))
+        p, n = (torch.randint(-3, 6, shape, generator=generator) for _ in range(2))
+        inputs = (x, y, z, a, p.int(), d.double(), n)
+        for given in (inputs, tuple(t.t() for t in inputs)):
+            for mine, eager in zip(compiled(*given), beside_others(*given), strict=True):
+                for got, want in zip(mine, eager, strict=True):
+                    assert got.dtype is want.dtype
+                    assert torch.equal(got, want)
+    assert "const unsigned char x_v = x" in compiled.cpp_source(*inputs)

@@ -51,3 +51,12 @@ def test_no_indices_are_in_range_of_nothing(one, test):
     writer = Writer(kernel, CPU, Names(), vectors=False)
     writer.texts |= {n.result: Text("rows") for n in kernel.body.nodes if n.op.name == "size"}
     assert of_nothing(kernel, writer) == [f"if ({test}) return void(*status = 1);"]
+
+
+def test_truth_is_bytes_where_the_compiler_makes_the_vectors():
+    kernel = records.softmax()
+    mask, weight = Buffer("m", BY_NAME["bool"], ("rows",)), Buffer("w", BY_NAME["bf16"], ("rows",))
+    for vectors, text in ((True, "bool"), (False, "unsigned char")):
+        places = Places(kernel, space_of(kernel), {}, {}, {}, vectors=vectors)
+        assert places.memory_type(mask) == places.loaded("bool") == text
+        assert places.memory_type(weight) == "bf16"
