@@ -319,6 +319,10 @@ def _torch(session: Session, function: Any, args: Args, kwargs: Kwargs) -> objec
         shown = session.outside.constant("is_grad_enabled", torch.is_grad_enabled)
         session.capture.guard(f"{shown}() is {entry}", f"gradients are {'on' if entry else 'off'}")
         return answer
+    if function is torch.cuda.is_current_stream_capturing:
+        asked, now = session.outside.constant(name, function), bool(function())
+        session.capture.guard(f"{asked}() is {now}", f"{name}() is {now}")
+        return now
     if torch_api.registered(function) is not None:  # the mode is asked
         return function(*exposed(session, args), **exposed_names(session, kwargs))
     leaf = module in _TORCH_LEAVES or torch_api.dotted_name(function) is not None

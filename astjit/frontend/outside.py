@@ -179,14 +179,17 @@ class Outside:
         return cls.__name__ if own else self.constant(cls.__name__, cls)
 
     def _frozen(self, value: Any, path: str) -> object:
-        if not all(type(item) in (*STATIC, int, float, bool) for item in value):
-            raise Stop(f"{path} is a set of other things than numbers and strings")
+        others = [item for item in value if not _is_told_by_identity(item)]  # than classes
+        if not all(type(item) in (*STATIC, int, float, bool) for item in others):
+            raise Stop(f"{path} is a set of other things than numbers, strings and classes")
         self.know(value, path)
         texts = sorted(map(repr, value))
         reason = f"{path} is {texts}"
         self.capture.guard(f"type({path}) is {type(value).__name__}", reason)
-        if all(type(item) is str for item in value):
+        if all(type(item) is str for item in others):
             self.capture.guard(f"{path} == {self.constant('items', frozenset(value))}", reason)
+        elif len(others) < len(value):
+            raise Stop(f"{path} is a set of classes and of numbers")
         else:  # {1} == {True}
             self.capture.guard(f"sorted(map(repr, {path})) == {texts}", reason)
         return value
@@ -299,6 +302,13 @@ class Outside:
         if path is not None:
             self.know(made, path)
         return made
+
+
+def _is_told_by_identity(value: object) -> bool:
+    """Whether it is a class that is equal to itself only."""
+    kind: Any = type(value)
+    same = all(getattr(kind, name) is getattr(type, name) for name in ("__eq__", "__hash__"))
+    return isinstance(value, type) and same
 
 
 def callable_in_c(value: object) -> bool:

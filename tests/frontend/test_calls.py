@@ -221,4 +221,40 @@ def test_a_class_that_registers_itself_is_not_made():
     assert SEEN == []
 
 
+def in_a_graph(x):
+    return x if torch.cuda.is_current_stream_capturing() else x * 2
+
+
+def test_whether_a_graph_is_captured_is_asked_at_every_call(monkeypatch):
+    monkeypatch.setattr(torch.cuda.graphs, "_cuda_isCurrentStreamCapturing", lambda: False)
+    captured = Captured(in_a_graph, x())
+    assert captured.failing(x()) == []
+    monkeypatch.setattr(torch.cuda.graphs, "_cuda_isCurrentStreamCapturing", lambda: True)
+    assert captured.failing(x()) == ["is_current_stream_capturing() is False"]
+
+
+class Kind:
+    pass
+
+
+class Odd(type):
+    def __eq__(cls, other):
+        return True
+
+    __hash__ = type.__hash__
+
+
+def test_sets_of_classes():
+    kinds = {Kind, torch.Tensor, "text"}
+    captured = Captured(lambda x: x * 2 if type(x) in kinds and int not in kinds else x, x())
+    assert captured.failing(x()) == []
+    kinds.discard(Kind)
+    assert len(captured.failing(x())) == 1
+    for other in (3, Odd("Other", (), {})):
+        kinds.add(other)
+        with pytest.raises(Stop, match="a set of"):
+            Captured(lambda x: x * 2 if Kind in kinds else x, x())
+        kinds.discard(other)
+
+
 NUMBER = 3
