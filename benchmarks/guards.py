@@ -1,10 +1,14 @@
-"""What guards cost at each call: for three tensors, and for the modules of a BERT.
+"""What guards cost at each call: for three tensors, the modules of an encoder, and a BERT.
 
     python benchmarks/guards.py
 
-It prints the microseconds of the function that `fn.guards()` shows, the best of several runs.
+It prints the microseconds of the function that `fn.guards()` shows, the best of several runs, and
+the milliseconds that a million rounds of a Python loop take: on another machine, or one with other
+work to do, all figures grow as that does. The BERT has two layers and needs transformers.
 """
 
+import importlib
+import importlib.util
 import re
 import time
 import timeit
@@ -71,8 +75,27 @@ class Encoder(torch.nn.Module):
         return x
 
 
-def cost(compiled: Any, *args: object) -> tuple[int, float]:
-    """How many tests the guards of a call have, and their microseconds."""
+def bert() -> tuple[torch.nn.Module, Tensor]:
+    """A BERT of two layers with random weights, and token numbers."""
+    transformers: Any = importlib.import_module("transformers")  # slow, and not always there
+    config = transformers.BertConfig(
+        hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64
+    )
+    return transformers.BertModel(config).eval(), torch.randint(0, 99, (2, 7))
+
+
+def loop() -> float:
+    """Milliseconds of a fixed amount of work."""
+    start, total = time.process_time(), 0
+    for number in range(1_000_000):
+        total += number * number
+    return (time.process_time() - start) * 1e3
+
+
+def cost(title: str, compiled: Any, *args: object) -> None:
+    """Print how many tests the guards of a call have, and their microseconds."""
+    if isinstance(compiled, torch.nn.Module):
+        compiled, args, _ = compiled.resolved(args, {})  # type: ignore[operator]
     program = compiled.__astjit__.built(args, {})
     text = program.host.guards
     namespace: dict[str, Any] = dict(program.host.namespace)
@@ -82,20 +105,22 @@ def cost(compiled: Any, *args: object) -> tuple[int, float]:
     assert fits(*given), "the guards of a call hold for it"
     number = 2_000
     timer = time.process_time  # other processes do not count
+    fixed = loop()
     best = min(timeit.repeat(lambda: fits(*given), timer=timer, number=number, repeat=15)) / number
     tests = len(re.findall(r"\bif | or ", text))
-    return tests, best * 1e6
+    print(f"{title}: {tests} tests, {best * 1e6:.1f} us (loop {min(fixed, loop()):.0f} ms)")
 
 
 def main() -> None:
-    """Print both figures."""
+    """Print all figures."""
     x = torch.randn(4, 16, 32)
     with torch.no_grad():
-        three = astjit.compile(normed, fullgraph=True)
-        print("three tensors: {} tests, {:.1f} us".format(*cost(three, x, x, x[0, 0])))
+        cost("three tensors", astjit.compile(normed, fullgraph=True), x, x, x[0, 0])
         encoder = Encoder(32, 2).eval()
-        compiled = astjit.compile(lambda x: encoder(x), fullgraph=True)
-        print("an encoder: {} tests, {:.1f} us".format(*cost(compiled, x)))
+        cost("an encoder", astjit.compile(lambda x: encoder(x), fullgraph=True), x)
+        if importlib.util.find_spec("transformers") is not None:
+            model, tokens = bert()
+            cost("a BERT", astjit.compile(model, fullgraph=True), tokens)
 
 
 if __name__ == "__main__":

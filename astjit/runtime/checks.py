@@ -8,7 +8,7 @@ Check("x1 == 1", "size 1 of x is 1")                if x0 == 1 or x1 == 1:
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import fill
 
@@ -102,6 +102,24 @@ class Kept:
 Item = Bind | Check | Note | Kept
 
 
+def kept(
+    take: Callable[[str], str],
+    memory: str,
+    given: tuple[str, ...],
+    items: list[Item],
+    names: Iterable[str],
+) -> Kept:
+    """Items that a memory of this name guards; `take` gives local names."""
+    version, found = take(f"{memory}_version"), take(f"{memory}_found")
+    return Kept(memory, given, tuple(items), tuple(names), version, found)
+
+
+def bound(items: Iterable[Item]) -> list[str]:
+    """The names that statements give."""
+    texts = (item.statement.partition(" = ")[0] for item in items if isinstance(item, Bind))
+    return [name for text in texts for name in re.findall(r"\w+", text)]
+
+
 def alternatives(test: str) -> list[str]:
     """The parts of `a or b or c`."""
     tree = tree_of(test) if " or " in test else None
@@ -164,7 +182,7 @@ def _kept(block: Kept, miss: str) -> Iterator[str]:
 
 def _call(opening: str, given: tuple[str, ...], before: str = "") -> Iterator[str]:
     """Parenthesized names, broken into lines where they are many."""
-    comma = "," if len(given) == 1 else ""
+    comma = "," if len(given) == 1 and opening == "(" else ""
     line = f"{before}{opening}{', '.join(given)}{comma})"
     if len(line) <= _WIDTH:
         yield line

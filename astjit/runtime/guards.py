@@ -10,41 +10,25 @@ The same list gives the program's guards and the function that says which of the
 a guard raises, such as unpacking a shape of another rank, counts as failed.
 """
 
-import builtins
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import pairwise
 
-import torch
-
-from astjit.frontend.hooks import GLOBALS
-from astjit.frontend.reads import Guard, Reads
+from astjit.frontend.reads import Reads
 from astjit.ir.function import Function
 from astjit.ir.value import Param, Value
-from astjit.runtime.checks import Bind, Check, Item, Kept, Note, alternatives, negated
-from astjit.runtime.classes import changing, class_attributes, settled_by_classes
+from astjit.runtime.checks import Bind, Check, Item, Note, bound, kept
 from astjit.runtime.expressions import found_in
-from astjit.runtime.kept import Classes, Tensors
-from astjit.runtime.own import Own
-from astjit.runtime.places import Place, Places, readable
+from astjit.runtime.kept import Tensors
+from astjit.runtime.outside import Outside
 from astjit.runtime.words import Words
 from astjit.types.shape import Dim, Predicate, Sym, hint, symbols, text
 from astjit.types.tensor import PY_INT, ScalarType, TensorType
 
 _SIGNS = {"==": "!=", "!=": "=="}
 _HELD = re.compile(r"\._(?:parameters|buffers)\['\w+'\]$")
-_PARTS = re.compile(r"(\.__dict__)?(\['_|\._)(parameters|buffers|modules)('\])?$|\.__dict__$")
 _FEWEST = 2  # tensors of modules for which a memory is worth its call
-
-
-@dataclass(slots=True)
-class _Owner:
-    """An object with the guards about it and the inputs that are parts of it."""
-
-    guards: list[Guard] = field(default_factory=list)
-    inputs: dict[Param, str] = field(default_factory=dict)
 
 
 class Guards:
@@ -70,7 +54,7 @@ class Guards:
         self.inputs.update({p: p.path for p in given})
         for param in given:
             self._input(param)
-        self._outside(function, reads)
+        self.items += Outside(function, reads, words, self.inputs, self._asked).items
         block: list[Item] = []
         for param in tensors:
             with self._into(block if param in self._held else self.items):
@@ -99,6 +83,14 @@ class Guards:
             yield
         finally:
             self.items = outer
+
+    def _asked(self, param: Param) -> list[Item]:
+        """The tests of an input that is a part of an object, but for those asked together."""
+        items: list[Item] = []
+        if param not in self._held:
+            with self._into(items):
+                self._input(param)
+        return items
 
     # -- one input ------------------------------------------------------------------------------
     def _input(self, param: Param) -> None:
@@ -223,80 +215,7 @@ class Guards:
             return Check(f"{left} {_SIGNS[fact.op]} {right}", f"not {left} {fact.op} {right}")
         return Check(f"not {left} {fact.op} {right}", f"not {left} {fact.op} {right}")
 
-    def _outside(self, function: Function, reads: Reads) -> None:
-        """What capture read, one object after the other, and the inputs that are parts of them."""
-        kinds = {p.path: p.type for p in function.params}
-        have = {f"type({path}) is {k}" for path, k in kinds.items() if isinstance(k, ScalarType)}
-        guards = [guard for guard in reads.guards if guard.test not in have]
-        own = Own(guards, reads.constants, self.words.define)
-        guards = [own.replaced(guard) for guard in guards]
-        inputs = [p for p in function.params if p not in self.inputs]
-        paths = {param: own.rewritten(param.path) for param in inputs}
-        tests = {guard.test for guard in guards}
-        guards += [guard for test, guard in own.needed.items() if test not in tests]
-        places = Places(self.words.names.take, own.spelled)
-        for test in (*(guard.test for guard in guards), *paths.values()):
-            places.ask(test)
-        settled, used = settled_by_classes(guards, places, reads.constants)
-        guards = _without(guards, settled)
-        owners: dict[str, _Owner] = {}
-        for guard in guards:
-            about = _subject(places.owner(guard.test), reads)
-            owners.setdefault(about, _Owner()).guards.append(guard)
-        for param in inputs:
-            about = _subject(places.owner(f"{paths[param]} is None"), reads)
-            owners.setdefault(about, _Owner()).inputs[param] = paths[param]
-        for param in inputs:
-            self.inputs[param] = self.words.names.take(param.name, param.path, "input")
-        for about in _FIRST:
-            self._about(about, owners.pop(about, _Owner()), places)
-        self._classes(settled, used, places, reads)
-        for about in sorted(owners, key=lambda about: about in _LAST):
-            self._about(about, owners[about], places)
-
-    def _about(self, about: str, owner: "_Owner", places: Places) -> None:
-        """All tests about one object."""
-        if about and (owner.guards or owner.inputs):
-            self.items.append(Note(_HEADINGS.get(about) or readable(about)))
-        paths = set(owner.inputs.values())
-        late = [g for g in owner.guards if paths & {p.text for p in places.of(g.test)}]
-        early = _without(owner.guards, late)
-        first = [g for g in early if {p.text for p in places.of(g.test)} == {about}]
-        self._read(first, about, places)
-        self._read(_without(early, first), about, places)
-        for param, path in owner.inputs.items():
-            bound = places.bind(path, self.inputs[param])
-            self.items += [Bind(statement) for _, statement in bound]
-        for param in owner.inputs:
-            if param not in self._held:
-                self._input(param)
-        self._read(late, about, places)
-
-    def _read(self, guards: list[Guard], about: str, places: Places) -> None:
-        """Tests in a row; what they look up more than once is looked up before."""
-        for guard in guards:
-            self.items += [Bind(statement) for _, statement in places.binds(guard.test)]
-        for guard in guards:
-            where = f" ({guard.location})" if guard.location is not None else ""
-            for fails in alternatives(negated(places.shown(guard.test))):
-                self._check(fails, f"no longer true: {guard.reason}{where}", f"reads {about}")
-
     # -- what need not be asked at each call ----------------------------------------------------
-    def _classes(self, settled: list[Guard], used: set[type], places: Places, reads: Reads) -> None:
-        """What classes say, asked again when one of them has changed."""
-        block: list[Item] = []
-        with self._into(block):
-            for place in class_attributes(places, reads.constants):
-                used.update(place[1])
-                self.items += [Bind(text) for _, text in places.bind(place[0].text)]
-            self._read(settled, "classes", places)
-        if block and (numbered := changing(used)):
-            memory = self.words.define("classes", Classes(numbered))
-            self.items.append(Note(_CLASSES))
-            self.items.append(self._kept(memory, (), block, _bound(block)))
-        else:
-            self.items += block
-
     def _tensors(
         self, block: list[Item], tests: list[Check], asked: Iterable[str]
     ) -> Iterator[Item]:
@@ -304,23 +223,16 @@ class Guards:
         if not block:
             yield from tests
             return
-        local = set(_bound(block))
+        local = set(bound(block))
         block += [test for test in tests if _names(test.fails) <= local]
         late = [test for test in tests if not _names(test.fails) <= local]
         later = {*asked, *self.sizes.values()}.union(*(_names(test.fails) for test in late))
         memory = self.words.define("tensors", Tensors())
         given = tuple(self.inputs[param] for param in self._held)
-        needed = [name for name in _bound(block) if name in later]
+        needed = [name for name in bound(block) if name in later]
         yield Note("tensors of modules")
-        yield self._kept(memory, given, block, needed)
+        yield kept(self.words.names.take, memory, given, block, needed)
         yield from late
-
-    def _kept(
-        self, memory: str, given: tuple[str, ...], block: list[Item], names: list[str]
-    ) -> Kept:
-        take = self.words.names.take
-        version, found = take(f"{memory}_version"), take(f"{memory}_found")
-        return Kept(memory, given, tuple(block), tuple(names), version, found)
 
     def _gradients(self, wants: list[str]) -> None:
         if wants:
@@ -356,44 +268,6 @@ def _hint(stride: Dim) -> int:
         return hint(stride)
     except KeyError:  # a function made by hand
         return 0
-
-
-_HEADINGS = {GLOBALS: "globals", "original": "the function itself"}
-_CLASSES, _BUILTINS = "the classes of these objects", "functions of Python"
-_TENSOR, _STATE = "what operations on tensors mean", "the state of PyTorch"
-_FIRST = ("", "original")
-_LAST = (_CLASSES, _BUILTINS, _TENSOR, _STATE)
-
-
-def _subject(place: Place | None, reads: Reads) -> str:
-    """What tests about a place are listed under: an object, a kind of thing, "" for arguments."""
-    if place is None:
-        return _STATE
-    if place.text in reads.parameters:
-        return ""
-    value = reads.constants.get(place.root)
-    if value is vars(builtins):
-        return _BUILTINS
-    if value is torch.Tensor:
-        return _TENSOR
-    if isinstance(value, type):
-        return _CLASSES
-    if callable(value) and place.text != "original":
-        return _STATE
-    # the dicts of a module belong to it
-    return _PARTS.sub("", place.text)
-
-
-def _without(guards: list[Guard], others: list[Guard]) -> list[Guard]:
-    """The guards that are none of the others; a guard is added once, so identity tells."""
-    apart = set(map(id, others))
-    return [guard for guard in guards if id(guard) not in apart]
-
-
-def _bound(items: Iterable[Item]) -> list[str]:
-    """The names that statements give."""
-    texts = (item.statement.partition(" = ")[0] for item in items if isinstance(item, Bind))
-    return [name for text in texts for name in re.findall(r"\w+", text)]
 
 
 def _names(test: str) -> set[str]:

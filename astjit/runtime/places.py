@@ -23,7 +23,7 @@ _COMPARED = re.compile(r" (?:is|in|not in|[=!<>]=?) ")
 _CONSTANTS = ("True", "False", "None")
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Place:
     """One place.
 

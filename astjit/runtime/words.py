@@ -36,6 +36,17 @@ def tensor_guards() -> Any:
         return None
 
 
+def dict_version() -> Any:
+    """What torch.compile asks whether a dict has changed, None if it is gone.
+
+    `f(d)` is a number that d had only since it was last changed.
+    """
+    try:
+        return _C._dynamo.guards.dict_version
+    except AttributeError:  # a private name
+        return None
+
+
 def copy_of(tensor: torch.Tensor) -> torch.Tensor:
     """A copy with the same strides."""
     made = torch.empty_strided(
