@@ -11,6 +11,7 @@ from astjit.ops.spec import (
     Ref,
     Rule,
     Spelling,
+    Trait,
     tensor_of,
 )
 from astjit.types.shape import Dim, broadcast
@@ -76,6 +77,7 @@ ROWS = (
     Op(
         name="matmul",
         kind=Kind.LIBRARY,
+        traits=Trait.RAISES,  # of dtypes without a kernel
         rule=Rule(
             _infer_matmul,
             None,
@@ -97,6 +99,7 @@ ROWS = (
     Op(
         name="linear",
         kind=Kind.LIBRARY,
+        traits=Trait.RAISES,  # of dtypes without a kernel
         rule=Rule(
             _infer_linear,
             None,

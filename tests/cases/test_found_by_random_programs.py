@@ -139,6 +139,18 @@ ROWS = [
         *(f"torch.ones(2), {bounds}" for bounds in ("1", "torch.zeros(2, dtype=torch.bool)")),
         captured=2,
     ),
+    row(
+        "a product of matrices of bools that nobody uses, which eager has no kernel for",
+        """
+        def f(x, w):
+            x @ x.mT, F.linear(w, w)
+            return x, w
+        """,
+        "torch.ones(4, 3, 2, dtype=torch.bool), torch.ones(2, 2)",
+        "torch.ones(4, 3, 2), torch.ones(2, 2, dtype=torch.bool)",
+        "torch.ones(4, 3, 2), torch.ones(2, 2)",
+        captured=3,
+    ),
 ]
 
 
