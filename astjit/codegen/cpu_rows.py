@@ -7,7 +7,6 @@ The text says it once and C++ builds it twice: for one row, and for W rows that 
 in tiles, so that a row of 8 elements costs no more than 8 elements of a long one.
 """
 
-from collections import Counter
 
 from astjit.codegen.address import line_offset, space_of
 from astjit.codegen.cpu_view import CpuView
@@ -177,11 +176,11 @@ class CpuRows(CpuView):
     def _set(self, base: str, text: str) -> str:
         return f"team.set({base} + {self.space.line}, {text});"
 
-    def _scalar_load(self, node: Node, uses: Counter[Value]) -> list[str] | None:
+    def _scalar_load(self, node: Node) -> list[str] | None:
         if not is_load(node) or not (buffer := self.kernel.buffer(node.operands[0])).axes:
-            return super()._scalar_load(node, uses)
+            return super()._scalar_load(node)
         value, text = node.result, f"team.value({buffer.name} + {self.space.line})"
-        if uses[value] == 1:
+        if self.uses[value] == 1:
             self.writer.texts[value] = Text(text)
             return []
         name = self.writer.names.take(f"{buffer.name}_{self.space.line}")

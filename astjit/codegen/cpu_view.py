@@ -84,6 +84,7 @@ class CpuView:
             self.writer.texts[param] = Text(name)
         cuts = cut(kernel, self.kept)
         self.elements = {r for p in cut(kernel, {}).passes for n in p.nodes for r in n.results}
+        self.uses = self._scalar_uses()
         self.rows: dict[str, str] = {}
         self.scratch_names: dict[Result, str] = {}
         at = (self.rows, self.kept, self.scratch_names)
@@ -202,7 +203,7 @@ class CpuView:
             elif is_store(node):
                 lines.append(self._scalar_store(node))
             else:
-                lines += self.writer.write([node], self._scalar_uses(), lambda n: None)
+                lines += self.writer.write([node], self.uses, lambda n: None)
         return lines
 
     def _total(self, node: Node) -> list[str]:
@@ -231,10 +232,9 @@ class CpuView:
         return lines + self._scalar_lines(rest)
 
     def _scalar_lines(self, nodes: list[Node]) -> list[str]:
-        uses = self._scalar_uses()
         lines: list[str] = []
         for node in nodes:
-            if made := self.writer.write([node], uses, lambda n: self._scalar_load(n, uses)):
+            if made := self.writer.write([node], self.uses, self._scalar_load):
                 lines += [*self.comments.of([node]), *made]
         return lines
 
@@ -247,7 +247,7 @@ class CpuView:
                 uses[value] += 2 * times if element else times
         return uses
 
-    def _scalar_load(self, node: Node, uses: Counter[Value]) -> list[str] | None:
+    def _scalar_load(self, node: Node) -> list[str] | None:
         if is_position(node):
             self.writer.texts[node.result] = Text(index_name(position_axis(node)))
             return []
@@ -262,7 +262,7 @@ class CpuView:
         if buffer.dtype.is_half:
             text = Text(f"element({text.text})")
         text = self.at.guarded(node, text, self.writer)
-        if uses[value] == 1:
+        if self.uses[value] == 1:
             self.writer.texts[value] = text
             return []
         wish = f"{buffer.name}_{self.space.line or 'v'}"

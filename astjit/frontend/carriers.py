@@ -125,13 +125,19 @@ class Node:
     str = _graph_repr = __str__
 
 
+def number_text(value: Plain) -> str:
+    """Python text of a number; infinities and nan have no literals."""
+    plain = isinstance(value, int) or math.isfinite(value)
+    return repr(value) if plain else f"float('{value}')"
+
+
 def number_of(value: object) -> Number | None:
     """The number of a carrier or a plain int or float, None for anything else."""
     if isinstance(value, Int | Float):
         return value.node.number
     if isinstance(value, int | float):
         dim = int(value) if isinstance(value, int) else None
-        return Number(value, repr(value), dim)
+        return Number(value, number_text(value), dim)
     return None
 
 

@@ -75,6 +75,8 @@ class Classes:
     # -- what axes are made of ------------------------------------------------------------------
     def loops(self, axes: Iterable[Axis | None]) -> tuple[Axis, ...]:
         """The axes, in order, with what they are made of in their place."""
+        if not self._parts:  # the usual case
+            return tuple(self.find(a) for a in axes if a is not None)
         return tuple(a for axis in axes if axis is not None for a in self._finest(axis, 0))
 
     def _finest(self, axis: Axis, depth: int) -> Iterator[Axis]:

@@ -9,7 +9,8 @@ numbers that the kernel takes. Stages are not stored; `facts` derives for every 
 varies over and the stage at which it is known, and everything about passes follows from those.
 """
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -128,8 +129,9 @@ class Fact:
     final: bool = False
 
 
-def facts(kernel: Kernel) -> dict[Value, Fact]:
-    """The axes and the stage of every value of the body."""
+@functools.lru_cache(8)  # the schedule and the text ask again and again
+def facts(kernel: Kernel) -> Mapping[Value, Fact]:
+    """The axes and the stage of every value of the body, which is complete."""
     known: dict[Value, Fact] = {p: Fact(frozenset(), 0) for p in kernel.body.params}
     for node in kernel.body.nodes:
         operands = [known[v] for v in inputs(node) if not isinstance(v, Number)]

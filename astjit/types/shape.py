@@ -227,7 +227,10 @@ def broadcast(sizes: Sizes, *shapes: tuple[Dim, ...]) -> tuple[Dim, ...]:
     Raises:
         ValueError: if two sizes differ and neither is 1; the message is the two shapes.
     """
-    rank = max((len(s) for s in shapes), default=0)
+    widest: tuple[Dim, ...] = max(shapes, key=len, default=())
+    if all(s is widest or not s or s == widest for s in shapes):
+        return widest
+    rank = len(widest)
     result: list[Dim] = []
     for axis in range(rank):
         here: Dim = 1

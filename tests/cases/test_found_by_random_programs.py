@@ -151,6 +151,19 @@ ROWS = [
         "torch.ones(4, 3, 2), torch.ones(2, 2)",
         captured=3,
     ),
+    row(
+        "a number that is no number, taken as it is, in a comparison with one that is kept",
+        """
+        def f(x, n=2.0):
+            power = n**2
+            if n - power > 1 or n * power < -7:
+                return x + 1
+            return x - n
+        """,
+        *(f"torch.ones(2), {n}" for n in ("2.0", "-3.0", "-1.0")),
+        *(f"torch.ones(2), n=float('{n}')" for n in ("nan", "inf", "-inf")),
+        captured=6,
+    ),
 ]
 
 
