@@ -7,7 +7,6 @@ The text says it once and C++ builds it twice: for one row, and for W rows that 
 in tiles, so that a row of 8 elements costs no more than 8 elements of a long one.
 """
 
-
 from astjit.codegen.address import line_offset, space_of
 from astjit.codegen.cpu_view import CpuView
 from astjit.codegen.dialect import CPU

@@ -13,6 +13,9 @@ from astjit.frontend.scopes import COMPREHENSIONS, FUNCTIONS, NESTED, scope_of
 
 READ, WRITE, DELETE = "read", "write", "delete"
 EAGER = (ast.ListComp, ast.SetComp, ast.DictComp)  # run where they stand, and are gone
+_SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+_LEAVES = frozenset((ast.Constant, *(kind for base in _SIGNS for kind in base.__subclasses__())))
+_PLAIN = frozenset((ast.Attribute, ast.BinOp, ast.Call, ast.Expr, ast.Subscript, ast.Tuple))
 
 
 class Event(NamedTuple):
@@ -31,9 +34,13 @@ class Event(NamedTuple):
 
 def events(node: ast.AST | None, *, sure: bool = True) -> Iterator[Event]:
     """The events of an expression, a target or a statement without blocks of its own."""
+    kind = type(node)
+    if node is None or kind in _LEAVES:
+        return
+    if kind in _PLAIN:  # most nodes, without a look at what else they might be
+        yield from _all(ast.iter_child_nodes(node), sure)
+        return
     match node:
-        case None:
-            return
         case ast.Name(id=name, ctx=ast.Load()):
             yield Event(READ, name, sure)
         case ast.Name(id=name, ctx=ast.Store()):
@@ -82,7 +89,8 @@ def events(node: ast.AST | None, *, sure: bool = True) -> Iterator[Event]:
 
 def _all(nodes: Iterable[ast.AST | None], sure: bool) -> Iterator[Event]:
     for node in nodes:
-        yield from events(node, sure=sure)
+        if type(node) not in _LEAVES:
+            yield from events(node, sure=sure)
 
 
 def _nested(node: ast.AST, sure: bool) -> Iterator[Event]:
@@ -134,5 +142,5 @@ def nested_scopes(node: ast.AST) -> Iterator[ast.AST]:
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, NESTED) and not isinstance(inner, EAGER):
             yield inner
-        else:
+        elif type(inner) not in _LEAVES and type(inner) is not ast.Name:
             yield from nested_scopes(inner)

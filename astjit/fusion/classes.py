@@ -54,7 +54,8 @@ class Classes:
 
     def found(self, axes: Iterable[Axis | None]) -> Axes:
         """Each axis by the one that stands for its class."""
-        return tuple(None if a is None else self.find(a) for a in axes)
+        parent, find = self._parent, self.find
+        return tuple([a if a is None or parent[a] == a else find(a) for a in axes])
 
     def tie(self, a: Axis | None, b: Axis | None) -> None:
         """Make two axes one.
@@ -62,9 +63,13 @@ class Classes:
         Raises:
             Unfit: if they are made of axes that do not fit.
         """
-        if a is None or b is None or self.find(a) == self.find(b):
+        if a is None or b is None:
             return
-        first, second = sorted((self.find(a), self.find(b)))
+        first, second = self.find(a), self.find(b)
+        if first == second:
+            return
+        if first > second:
+            first, second = second, first
         one, other = self._parts.get(first), self._parts.pop(second, None)
         self._parent[second] = first
         if other is not None:
@@ -76,7 +81,8 @@ class Classes:
     def loops(self, axes: Iterable[Axis | None]) -> tuple[Axis, ...]:
         """The axes, in order, with what they are made of in their place."""
         if not self._parts:  # the usual case
-            return tuple(self.find(a) for a in axes if a is not None)
+            parent, find = self._parent, self.find
+            return tuple([a if parent[a] == a else find(a) for a in axes if a is not None])
         return tuple(a for axis in axes if axis is not None for a in self._finest(axis, 0))
 
     def _finest(self, axis: Axis, depth: int) -> Iterator[Axis]:

@@ -10,7 +10,7 @@ needed outside can be stored from it, and nothing outside lies between the two.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from astjit.config import Config
 from astjit.fusion.apart import apart
@@ -39,15 +39,14 @@ _GUESS = 64  # a size without an example
 
 @dataclass(eq=False, slots=True)
 class Cluster:
-    """Nodes that share a kernel."""
+    """Nodes of the function that share a kernel."""
 
     units: tuple[Unit, ...]
     space: Space
+    nodes: tuple[Node, ...] = field(init=False)
 
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The function's nodes."""
-        return tuple(unit.node for unit in self.units)
+    def __post_init__(self) -> None:
+        self.nodes = tuple(unit.node for unit in self.units)
 
 
 def groups(function: Function, target: str, config: Config) -> Parts:
