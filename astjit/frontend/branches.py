@@ -14,6 +14,7 @@ from astjit.types.shape import Sizes
 from astjit.types.tensor import TensorType
 
 MOST = 32  # times that the same `if` is captured in one program
+MOST_TRIED = 8  # ifs of one function: each has the capture start anew
 Site = tuple[str, int, int | None]  # the file, line and column of a condition
 
 
@@ -43,11 +44,13 @@ class Branches:
         taken: whether both arms of an `if` on a tensor are captured, where that was asked.
         open: those whose arms are being captured, the innermost last.
         met: how often each was captured.
+        off: there are so many that all are left to Python.
     """
 
     taken: dict[Site, bool] = field(default_factory=dict)
     open: list[Site] = field(default_factory=list)
     met: Counter[Site] = field(default_factory=Counter)
+    off: bool = False
 
     def begin(self, site: Site) -> None:
         """Note that both arms of an `if` are captured now.
@@ -63,7 +66,7 @@ class Branches:
     def asked(self) -> Site | None:
         """Where the innermost rewritten frame is, if nothing is known of an `if` there."""
         frame = user_frame()
-        if frame is None:
+        if frame is None or self.off:
             return None
         where = place(frame)
         site = where.file, where.line, where.column
@@ -88,6 +91,8 @@ class Branches:
         self.met.clear()
         if isinstance(error, Branch) and error.site not in self.taken:
             self.taken[error.site] = True
+            if len(self.taken) > MOST_TRIED:
+                self.taken, self.off = dict.fromkeys(self.taken, False), True
         elif open_:
             self.taken[open_[-1]] = False
         elif isinstance(site := getattr(error, "site", None), tuple) and self.taken.get(site):

@@ -54,7 +54,7 @@ PURE_MODULES = words(
 )
 _MUTATING_OPERATORS = words(
     "setitem delitem iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift "
-    "irshift iconcat imatmul"
+    "irshift iconcat imatmul insort_left insort_right pack_into _count_elements"
 )
 _PURE_OWNERS = frozenset({"builtins", "collections", "torch", "itertools", "functools", "re"})
 _COMPARING = words("index count __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__")
@@ -160,6 +160,9 @@ def c_call(session: Session, function: object, args: Args, kwargs: Kwargs) -> ob
             return None
         return calling_back(session, function, args, kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType | type):
+        path = session.outside.path(function)
+        if path is not None and session.outside.path(owner) is None:  # f = outside.append
+            owner = session.outside.read(owner, f"{path}.__self__")
         return _method(session, owner, name, args, kwargs)
     module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""
     if isinstance(owner, types.ModuleType):

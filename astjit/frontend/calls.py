@@ -49,6 +49,7 @@ from astjit.frontend.inspected import inspect_call
 from astjit.frontend.loop_calls import check_call
 from astjit.frontend.marks import disabled_by, is_compiling
 from astjit.frontend.modules import call_module, call_torch
+from astjit.frontend.mutations import MUTATORS
 from astjit.frontend.session import Session, is_static, item, key, plain
 from astjit.frontend.source import is_rewritten
 from astjit.frontend.stops import Stop, words
@@ -362,6 +363,11 @@ def _inline(session: Session, function: types.FunctionType, args: Args, kwargs: 
     if function in _RUN:
         return function(*args, **kwargs)
     if args and type(args[0]) in _RUN_METHODS_OF:
+        if function.__name__ in (*MUTATORS, "subtract", "_keep_positive"):
+            what = f"{type(args[0]).__name__}.{function.__name__}()"
+            session.unchanged(f"{what} in a loop")
+            if session.outside.path(args[0]) is not None:
+                raise Stop(f"{what} changes an object that was there before the call")
         return calling_back(session, function, args, kwargs)
     if function in (copy.copy, copy.deepcopy):
         return (shallow if function is copy.copy else deep)(session, *args, **kwargs)

@@ -4,6 +4,7 @@ Torch's functions, Python functions (their code is captured as well), and C code
 changes nothing: what it would change, it would change once instead of in every iteration.
 """
 
+import dis
 import functools
 import types
 
@@ -21,6 +22,7 @@ _BUILTINS = (
 )
 _MODULES = ("math", "cmath", "_operator", "operator")
 _READING = frozenset(["get", "keys", "values", "items", "index", "count", "copy"])
+_BINDING = ("STORE_DEREF", "DELETE_DEREF")
 _RUN = (types.FunctionType, types.MethodType, functools.partial, torch.nn.Module)
 
 
@@ -34,6 +36,8 @@ def check_call(session: Session, function: object, args: tuple[object, ...]) -> 
         return
     if any(hasattr(type(a), "__next__") for a in args):
         session.unchanged("an iterator is advanced in a loop")
+    if isinstance(function, types.FunctionType) and _rebinds(function.__code__):
+        session.unchanged(f"{function.__name__}() binds a variable of a function around it")
     if isinstance(function, _RUN) or function in _CLASSES:
         return
     if isinstance(function, type):
@@ -58,6 +62,14 @@ def check_call(session: Session, function: object, args: tuple[object, ...]) -> 
     if type(owner) is list and name == "append":
         return  # frontend/loop_ends.py looks at it
     session.unchanged(f"{name or function}() in a loop may change something")
+
+
+@functools.lru_cache(1024)
+def _rebinds(code: types.CodeType) -> bool:
+    """Whether a function says `nonlocal x` and assigns x, or a function inside it may."""
+    written = (i.argval for i in dis.get_instructions(code) if i.opname in _BINDING)
+    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return any(name in code.co_freevars for name in written) or any(map(_rebinds, inner))
 
 
 def _writes(name: str) -> bool:

@@ -27,7 +27,7 @@ from astjit.fusion.looping import fits
 from astjit.fusion.pieces import Unfit, root_of
 from astjit.ir.function import Block, Node
 from astjit.ir.value import Param, Result, Value
-from astjit.ir.walk import inputs
+from astjit.ir.walk import inputs, may_raise
 from astjit.location import Location
 from astjit.ops.spec import FieldKind
 from astjit.ops.table import OPS
@@ -252,6 +252,8 @@ class Ends:
             if any(r in needed for r in node.results):
                 kept.append(node)
                 needed.update(inputs(node))
+            elif may_raise(node):
+                raise Unlooped(f"{node.op.name}, which nothing needs, may refuse its operands")
         block.nodes = kept[::-1]
         self.needed = needed
 

@@ -276,6 +276,10 @@ def in_place(session: Session, sign: str, target: object, value: object) -> obje
     if changes and type(target) is list and sign == "Add":
         target += _drained(session, value)
         return target
+    own = f"__{_IN_PLACE[sign].__name__}__"
+    known = is_static(target) or isinstance(target, torch.Tensor | tuple)
+    if not known and hasattr(type(target), own) and (path := session.outside.path(target)):
+        raise Stop(f"{path}, a {type(target).__name__}, is changed in place")
     return _IN_PLACE[sign](target, operand(session, value))
 
 

@@ -235,6 +235,8 @@ def contains(session: Session, container: object, item: object) -> bool:
         raise Stop("`in` reads the values of a tensor")
     if method := session.python_method(container, "__contains__"):
         return bool(test(session, session.call(session.bound(method, container), item)))
+    if hasattr(type(container), "__next__"):
+        session.unchanged("`in` advances an iterator in a loop")
     path = session.outside.path(container)
     hashed = type(container) in (set, frozenset, dict) and path is None
     if hashed and type(item).__hash__ in (object.__hash__, SymbolicTensor.__hash__):
@@ -324,6 +326,8 @@ def item(session: Session, owner: object, index: object) -> object:
         index = int(index)
     if not is_static(index):
         index = key(session, index) if is_mapping(owner) else operand(session, index)
+    if isinstance(owner, dict) and hasattr(type(owner), "__missing__") and index not in owner:
+        session.unchanged(f"a {type(owner).__name__} is asked for what it lacks")
     return operator.getitem(owner, index)  # type: ignore[call-overload]
 
 

@@ -37,7 +37,6 @@ _TYPES = (
 _FIXED = (
     (types.FunctionType, "__globals__"),
     (types.FunctionType, "__closure__"),
-    (property, "fget"),
 )
 _FIRST: Callable[[Any], int] = itemgetter(0)
 _VERSION = 384  # where a type object of CPython holds its version
@@ -241,8 +240,28 @@ def is_fixed(owner: object, name: str) -> bool:
 
 
 def is_held(value: object) -> bool:
-    """Whether a memory may hold an object: it holds no tensors, or a function holds it anyway."""
+    """Whether a memory may hold an object: it holds no tensors, and nothing that may."""
+    if type(value) is types.FunctionType:
+        return _holds_little(value, ())
+    if type(value) is tuple:
+        return all(map(is_held, value))
     return type(value) in _TYPES or isinstance(value, type | Enum)
+
+
+def _holds_little(function: types.FunctionType, within: tuple[object, ...]) -> bool:
+    """Whether closures and defaults hold no more than what may be held."""
+    if function in within:
+        return True
+    values = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    for cell in function.__closure__ or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:  # not bound yet
+            continue
+    inner = (*within, function)
+    return all(
+        _holds_little(v, inner) if type(v) is types.FunctionType else is_held(v) for v in values
+    )
 
 
 class _Facts:

@@ -115,7 +115,7 @@ class Surroundings:
         A test says of some places that they are constants; all others rely on that.
         """
         if place not in self._reached:
-            if place.same_as and place.parent is not None:
+            if place.same_as in self._constants and place.parent is not None:
                 value = self._constants[place.same_as]
                 self._reached[place] = Way.CONSTANT, value, value
             else:

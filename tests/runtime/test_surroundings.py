@@ -120,6 +120,11 @@ def test_a_place_that_is_a_constant_is_known_by_it():
     assert settled(module, tests)[0] == tests[1:]
 
 
+def test_a_constant_of_the_guards_own_is_no_way():
+    tests = ["Lookup.__getattribute__ is usual_lookup", "Lookup.__getattribute__.__code__ is two"]
+    assert settled(made(), tests)[0] == []
+
+
 class Memory:
     """The memories of all steady tests, asked as guards ask them."""
 
