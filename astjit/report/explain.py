@@ -176,7 +176,8 @@ class Report:
         lines += [f"  left to Python: {fallback}" for fallback in self.fallbacks]
         lines += [f"  not fused: {edge}" for edge in self.unfused]
         if self.gradients:
-            lines.append(f"  {self.gradients} calls ran eagerly for their gradients")
+            calls = "1 call" if self.gradients == 1 else f"{self.gradients} calls"
+            lines.append(f"  {calls} ran eagerly for gradients")
         return "\n".join(lines)
 
 

@@ -77,6 +77,7 @@ def test_what_is_left_to_python(capsys):
 def test_gradients_are_counted():
     report = explain(block, torch.randn(2, 2, requires_grad=True), torch.randn(2, 2))
     assert report.gradients == 1
+    assert "\n  1 call ran eagerly for gradients" in str(report)
     assert "requires a gradient" in report.fallbacks[0].reason
 
 
