@@ -53,7 +53,7 @@ def counted_in_arms(x, t):
         m += 1
         return m
 
-    if t:
+    if t:  # noqa: SIM108
         y = x * bump()
     else:
         y = x + bump()
