@@ -1,7 +1,10 @@
 """What a capture that ended says of the `if`s in it."""
 
+import sys
+
 import pytest
 
+from astjit.frontend import branches
 from astjit.frontend.branches import MOST, Branch, Branches, Either, Unbranched, is_single
 from astjit.frontend.memory import Storage
 from astjit.frontend.stops import Stop
@@ -74,3 +77,15 @@ def test_an_if_is_not_captured_over_and_over():
         known.begin(SITE)
     assert known.settle(Unbranched("so often", SITE), loops=False)
     assert known.taken == {SITE: False}
+
+
+def test_many_ifs_are_all_left_to_python(monkeypatch):
+    monkeypatch.setattr(branches, "user_frame", sys._getframe)
+    known = Branches()
+    for line in range(branches.MOST_TRIED):
+        assert known.settle(Branch(("f.py", line, 4)), loops=False)
+    assert all(known.taken.values())
+    assert known.asked() is not None
+    assert known.settle(Branch(("f.py", 99, 4)), loops=False)
+    assert not any(known.taken.values())
+    assert known.asked() is None

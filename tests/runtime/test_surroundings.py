@@ -166,6 +166,7 @@ CHANGES = {
     "a method": lambda m: setattr(Lookup, "run", lambda self: 2),
     "code of a method": lambda m: setattr(Lookup.run, "__code__", (lambda self: 3).__code__),
     "a property": lambda m: setattr(Lookup, "size", property(lambda self: 3)),
+    "the function of a property": lambda m: vars(Lookup)["size"].__init__(lambda self: 4),
     "an item of a class's dict": lambda m: Lookup.names.update(b=2),
     "a class's dict": lambda m: setattr(Lookup, "names", {"a": 1}),
 }
@@ -176,6 +177,7 @@ def test_a_change_is_noticed(change, monkeypatch):
     for name in ("run", "size", "names"):
         monkeypatch.setattr(Lookup, name, vars(Lookup)[name])
     monkeypatch.setattr(Lookup, "names", {"a": 1})
+    monkeypatch.setattr(Lookup, "size", property(lambda self: 2))
     monkeypatch.setattr(Lookup, "run", lambda self: 1)
     module = made()
     memory = settled_memory(module)
@@ -207,6 +209,15 @@ def test_nothing_is_kept_without_versions_of_dicts(monkeypatch):
     monkeypatch.setattr(kept, "_DICT_VERSION", None)
     memory = Memory(made())
     assert not any(memory.remembers() for _ in range(4))
+
+
+def test_functions_that_hold_objects_are_not_held():
+    module = made()
+    assert kept.is_held(module.outer)
+    assert not kept.is_held(module.closed(module.config, "sum"))
+    assert not kept.is_held(module.closed(module.closed(module.config, 1), "sum"))
+    module.inner.__defaults__ = ([],)
+    assert not kept.is_held(module.outer)
 
 
 def test_dicts_have_versions_here():
